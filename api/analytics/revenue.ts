@@ -1,4 +1,4 @@
-import type { QuoteDayRow } from '../../clickhouse/queries/analytics/day-series.ts';
+import { NO_DAY_SUMS, type QuoteDayRow } from '../../clickhouse/queries/analytics/day-series.ts';
 import type { UndatedEvent } from '../../clickhouse/queries/analytics/undated.ts';
 import type { RevenueDay } from '../../schemas/responses/analytics.ts';
 import { type Amount, dayIncompleteReason, eventSum } from '../figures/missing.ts';
@@ -14,8 +14,17 @@ type Sums = Pick<
 
 export type DayRow = Sums & Pick<QuoteDayRow, 'day' | 'quote_mint'>;
 
-/** Events without a time whose day is known all the same are rows of their own, and so is the day of one that is to be summed up. */
-export const datedRows = ({ incomplete }: IndexState): DayRow[] => incomplete.undatedEvents.flatMap(datedRow);
+/**
+ * Events without a time whose day is known all the same are rows of their own, and so is the day of one that is to be
+ * summed up. Of an incomplete transaction the day is known, and that is all there may be of it.
+ */
+export function datedRows({ incomplete }: IndexState): DayRow[] {
+  const days = [...new Set(incomplete.days.map(([day]) => day))].sort();
+  return [
+    ...incomplete.undatedEvents.flatMap(datedRow),
+    ...days.map((day) => ({ ...NO_DAY_SUMS, day, quote_mint: '' })),
+  ];
+}
 
 /** One entry per UTC day that has an event, oldest first. @param rows dated ones among them */
 export function revenueByDay(

@@ -170,6 +170,26 @@ describe('analytics', () => {
     expect(ofDay?.byQuote[0]?.routedToLp).toMatchObject({ absent: true });
   });
 
+  test('a day of which an incomplete transaction alone is known is listed, its figures absent where it may lack them', async () => {
+    await held.api.insert('quote_days', [dayRow('2026-09-20', 'usd'), dayRow('2026-09-22', 'usd')]);
+    const cut = { slot: '5', policies: [key('policy of m')], reason: 'cut' };
+    const noon = Date.UTC(2026, 8, 21, 12) / 1000;
+    await held.api.insert('incomplete_transactions', [
+      { ...cut, signature: signature('one'), missing: ['Routed'], block_time: noon },
+      { ...cut, signature: signature('two'), missing: ['Routed.toLp', 'CreditNoted'], block_time: noon + 1 },
+      { ...cut, signature: signature('three'), missing: ['Routed'], block_time: noon + 86_400 },
+    ]);
+    const series = (await analytics()).revenueByDayTimeSeries;
+    expect(series.map(({ day }) => day)).toEqual(['2026-09-20', '2026-09-21', '2026-09-22']);
+    expect(series[1]).toMatchObject({
+      routedToLp: { value: null, absent: true },
+      protocolCut: { value: null, absent: true },
+      profitSwept: { value: '0', asOf: isoTime(TIME + 400) },
+      byQuote: [],
+    });
+    expect(series[2]?.byQuote).toMatchObject([{ routedToLp: { absent: true }, profitSwept: { value: '4' } }]);
+  });
+
   test('while history is not complete the days are listed and their figures absent', async () => {
     await held.api.insert('quote_days', [dayRow('2026-09-21', 'usd')]);
     await held.api.insert('gaps', [gapRow('5')]);

@@ -1,8 +1,10 @@
 import type { Store } from '../../client.ts';
-import { addedUp, QUOTE_SUMS, type QuoteSums } from '../../sum-columns.ts';
+import { addedUp, noSums, QUOTE_SUMS, type QuoteSums } from '../../sum-columns.ts';
 
 /** Sums of one UTC day and quote asset over all partitions of the log. `quote_mint` '' : events of no policy. */
 export type QuoteDayRow = QuoteSums & { day: string; quote_mint: string };
+
+export const NO_DAY_SUMS: QuoteSums = noSums(QUOTE_SUMS);
 
 /** Oldest day first, then by quote mint. */
 export async function daySeries(store: Store): Promise<QuoteDayRow[]> {
