@@ -79,8 +79,8 @@ function lackReason(missing: readonly string[], amount: Amount, which: string): 
 }
 
 /**
- * A sum of events, absent where `reason` says why.
- * @param lastTime unix seconds of the newest event summed; null where there is none.
+ * A sum of events, absent where `reason` says why. One of nothing is as old as the marker.
+ * @param lastTime unix seconds of the newest event summed; null where there is none, or the time of none is known.
  */
 export function eventSum(
   state: Pick<IndexState, 'markerTime'>,
@@ -90,5 +90,7 @@ export function eventSum(
   lastTime: string | null,
 ): Figure {
   if (reason !== null) return absent(source, reason);
-  return figure(value, source, lastTime === null ? state.markerTime : timeOf(lastTime));
+  // How far the index is moves with every slot, and is looked up only where it is said.
+  const isOfNothing = lastTime === null && String(value) === '0';
+  return figure(value, source, isOfNothing ? state.markerTime : timeOf(lastTime));
 }

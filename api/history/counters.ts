@@ -78,7 +78,7 @@ export function countersFromEvents(
     for (const event of undated)
       if (isBefore(event, end))
         for (const { kind, column } of amounts) if (kind === event.kind) total += BigInt(event[column]);
-    return figure(total, source, timeOf(last) ?? isoTime(end * HOUR_S));
+    return figure(total, source, total === 0n && last === null ? isoTime(end * HOUR_S) : timeOf(last));
   };
 }
 

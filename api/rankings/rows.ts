@@ -134,10 +134,12 @@ function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () 
     return figure(policy[column], `chain:Policy.${column}`, asOf);
   });
   const reason = historyReason ?? incompleteReason(context, policy.address, 'Routed.amount');
-  // That of who has an event says nothing of how far the index is, which moves with every slot.
-  const ageOf = (last: string | null) => ({ markerTime: last === null ? markerTime() : null });
-  const last = totals.last_routed;
-  const fees = eventSum(ageOf(last), reason, totals.routed, ROUTED_SOURCE, last);
+  const state = {
+    get markerTime() {
+      return markerTime();
+    },
+  };
+  const fees = eventSum(state, reason, totals.routed, ROUTED_SOURCE, totals.last_routed);
   const bankroll = balanceOf(policy.bankroll, account);
   const { symbol, symbolSource, symbolAbsentReason } = quote.view;
   return {
@@ -170,7 +172,7 @@ function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () 
       bankroll: inDollars(bankroll, 'bankroll', quote),
     },
     eventsLast24h: eventSum(
-      ageOf(events.last_time),
+      state,
       context.dayReason ?? undatedIn(context, view, policy.mint),
       events.count,
       'indexer:events',

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
-import { appliedRow, dayRow, eventRow, key } from './support/rows.ts';
+import { isoTime } from '../../schemas/units.ts';
+import { appliedRow, dayRow, eventRow, key, TIME } from './support/rows.ts';
 import { useApi } from './support/use-api.ts';
 
 const held = useApi();
@@ -40,6 +41,17 @@ describe('an event without a block time', () => {
       profitSwept: { value: '4' },
     });
     expect(day?.byQuote).toMatchObject([{ routedToLp: { value: '701' } }]);
+  });
+
+  test('gives a sum no time where no event of the day has one', async () => {
+    await undated(noon - 60, noon + 60);
+    const [day] = (await analytics()).revenueByDayTimeSeries;
+    expect(day).toMatchObject({
+      day: '2026-09-21',
+      routedToLp: { value: '700', asOf: null },
+      profitSwept: { value: '0', asOf: isoTime(TIME + 400) },
+      byQuote: [{ routedToLp: { value: '700', asOf: null } }],
+    });
   });
 
   test('makes absent what it may be of, where they are of two days', async () => {

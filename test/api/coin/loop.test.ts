@@ -30,6 +30,19 @@ const later = { slot: '1001', version: String(1001n << 64n) };
 const loop = () => read<LoopResponse>('/loop');
 
 describe('loop', () => {
+  test('a sum of events without a time has none, one of nothing is as old as the marker', async () => {
+    await held.api.insert('policy_totals', [
+      totalsRow('coin', { protocol_cut: '30', routed_to_lp: '700', last_routed: null }),
+    ]);
+    const { step2_routed, step6_buyback } = await loop();
+    expect(step2_routed).toMatchObject({
+      protocolCut: { value: '30', asOf: null },
+      toLp: { value: '700', asOf: null },
+    });
+    expect(step2_routed.toLp).not.toHaveProperty('absent');
+    expect(step6_buyback.spent).toMatchObject({ value: '0', asOf: isoTime(TIME + 400) });
+  });
+
   test('every step is there in order, with the source of its figure', async () => {
     await held.api.insert('policy_totals', [
       totalsRow('coin', {

@@ -3,6 +3,7 @@ import { countersFromEvents, PROFIT_SWEPT } from '../../../api/history/counters.
 import { createStates } from '../../../api/history/states.ts';
 import type { IndexState } from '../../../api/latest/index-state.ts';
 import type { ClosingState } from '../../../clickhouse/queries/history/closing-states.ts';
+import { isoTime } from '../../../schemas/units.ts';
 import { looked } from './support/looked.ts';
 
 /** Nothing of the chain is missing. */
@@ -42,16 +43,19 @@ test('an event that was told its time just now is counted where it was before, a
     ...{ earliest: String(at * 3_600), latest: String(at * 3_600 + 9) },
     ...change,
   });
-  const valuesOf = (change: object) => {
+  const figuresOf = (change: object) => {
     const state = { ...WHOLE, incomplete: { undatedEvents: [event(change)] } } as unknown as IndexState;
     const nothing = { incomplete: () => null, concerns: () => true };
     const fromEvents = countersFromEvents({ sums: [], state, ...nothing });
-    return [early, at + 1, late].map((hour) => fromEvents(PROFIT_SWEPT, hour, null).value);
+    return [early, at + 1, late].map((hour) => fromEvents(PROFIT_SWEPT, hour, null));
   };
+  const valuesOf = (change: object) => figuresOf(change).map(({ value }) => value);
   expect(valuesOf({})).toEqual(['0', '5', '5']);
   const time = String(at * 3_600 + 4);
   expect(valuesOf({ block_time: time, earliest: time, latest: time })).toEqual(['0', null, null]);
   expect(valuesOf({ summed: 1 })).toEqual(['0', null, null]);
+  // Nothing has come to nothing by the end; of what an event without a time has come to there is no time.
+  expect(figuresOf({}).map(({ asOf }) => asOf)).toEqual([isoTime(early * 3_600), null, null]);
 });
 
 test('the state of an account at an end is found without looking at all of its states', () => {

@@ -120,7 +120,10 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
           ]),
         () =>
           write('policy_totals', [
-            totalsRow(name, { routed: amount(), last_routed: TIME, log_offset: String(version) }),
+            totalsRow(name, {
+              ...{ routed: amount(), last_routed: version % 3n === 0n ? null : TIME },
+              log_offset: String(version),
+            }),
           ]),
         () =>
           write('mints', [

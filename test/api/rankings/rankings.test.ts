@@ -118,6 +118,16 @@ describe('the page', () => {
     expect(await ages()).toEqual([later, later, priced]);
   });
 
+  test('a sum of events without a time has none, nor have its dollars', async () => {
+    await held.api.insert('policies', [policyRow('coin', 'usd')]);
+    await held.api.insert('mints', [mintRow('usd', 6)]);
+    await held.api.insert('prices', [price('usd', '1')]);
+    await held.api.insert('policy_totals', [totalsRow('coin', { routed: '700', last_routed: null })]);
+    const [row] = await items('?sort=fees');
+    expect(row?.fees).toEqual({ value: '700', source: 'indexer:Routed events', asOf: null });
+    expect(row?.usd.fees).toEqual({ value: '0.000700', source: 'computed', asOf: null });
+  });
+
   test('a row carries the token’s own names beside those of its quote', async () => {
     await held.api.insert('policies', [policyRow('coin', 'usd', { mode: 'Agent' })]);
     await held.api.insert('mints', [
