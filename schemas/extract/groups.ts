@@ -1,5 +1,5 @@
 import { EVENT_KINDS, type EventKind } from '../program/event-kinds.ts';
-import type { KnownEvent } from '../program/events.ts';
+import { actorOf, type KnownEvent } from '../program/events.ts';
 import type { FieldValue } from '../program/struct.ts';
 
 /** An event that a transaction must have had, and the place of its call among the program's. */
@@ -32,7 +32,12 @@ function one(members: readonly Member[]): Group {
     const value = amounts.has(name) ? sum(values) : common(values);
     if (value !== undefined) fields[name] = value;
   }
-  return { ...first, fields, unknown: [...amounts].filter((name) => fields[name] === undefined) };
+  return {
+    ...first,
+    fields,
+    actor: actorOf(first),
+    unknown: [...amounts].filter((name) => fields[name] === undefined),
+  };
 }
 
 /** Undefined where one is not known, or the sum is more than any account holds. */

@@ -79,10 +79,13 @@ export interface KnownEvent {
   event: EventKind;
   of: OfPolicy | null;
   fields: Partial<Record<string, FieldValue>>;
+  /** Where it stands for several, whose fields may not have it in common. */
+  actor?: Actor;
 }
 
 /** The role that the event's instruction requires; not a recorded signer. */
-export function actorOf({ event, fields }: Pick<KnownEvent, 'event' | 'fields'>): Actor {
+export function actorOf({ event, fields, actor: told }: Omit<KnownEvent, 'of'>): Actor {
+  if (told !== undefined) return told;
   const { actor } = EVENT_KINDS[event];
   return typeof actor === 'function' ? actor(fields) : actor;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { extractEvents } from '../../../schemas/extract/extract.ts';
+import { actorOf, summaryOf } from '../../../schemas/program/events.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import type { ChainTransaction } from '../../../schemas/transaction/parts.ts';
 import { discriminator, kitEncode } from '../support/kit-codecs.ts';
@@ -73,6 +74,28 @@ describe('a transaction is not whole', () => {
       ],
     });
   });
+});
+
+test('pauses of two sources, of which the logs tell no more, are by whom the first was, and by neither in the summary', () => {
+  const pause = { authority: ['set_paused', 0], guardian: ['guardian_pause', 1] } as const;
+  const call = ([name, by]: (typeof pause)[keyof typeof pause]): Run => ({
+    ...ours({ emit: encoded('PolicyPaused', { paused: true, by }) }),
+    data: discriminator(name),
+  });
+  for (const [first, second] of [
+    ['authority', 'guardian'],
+    ['guardian', 'authority'],
+    ['guardian', 'guardian'],
+  ] as const) {
+    const tx = run([call(pause[first]), call(pause[second]), ours({ emit: credit(1) })]);
+    const logs = tx.logs as string[];
+    const cut = { ...tx, logs: [...logs.slice(0, (logs.length / 3) * 2), 'Log truncated'] };
+    const derived = extractEvents(cut, PROGRAM);
+    if (derived.status !== 'derived') throw new Error(derived.status);
+    const pauses = derived.events.filter(({ event }) => event === 'PolicyPaused');
+    expect(pauses.map(actorOf)).toEqual([first]);
+    expect(pauses.map(summaryOf)).toEqual([{ paused: true, ...(first === second ? { by: first } : {}) }]);
+  }
 });
 
 describe('a transaction with cut logs is whole', () => {
