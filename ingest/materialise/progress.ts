@@ -1,6 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
 import type { AppliedRow, GapPlaceRow, GapRow } from '../../clickhouse/progress-tables.ts';
-import type { MarkerRecord } from '../../schemas/records.ts';
+import type { LogRecord, MarkerRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { obstacleOf } from '../log/gap-obstacle.ts';
 import type { LogBatch, Topic } from '../log/port.ts';
@@ -14,7 +14,8 @@ export interface Progress {
   offset: bigint;
   slot: bigint;
   blockTime: number | null;
-  lastSignature: { text: string; slot: bigint; index: number } | null;
+  /** Of the newest transaction that came; without its text where that was struck out since: what was before it is not kept. */
+  lastSignature: { text: string | null; slot: bigint; index: number } | null;
   /** When the newest of all its records was appended, in unix milliseconds; null where that is not known. */
   writtenAt: number | null;
   /** How far followed addresses are, where they are not as far as everything else; the time may be one that is passed. */
@@ -62,7 +63,7 @@ export async function readProgress(store: Store, topic: Topic, partition: number
     slot: BigInt(row?.slot ?? 0),
     blockTime: row?.block_time == null ? null : Number(row.block_time),
     lastSignature:
-      row?.last_signature == null
+      row === undefined || (row.last_signature === null && row.last_signature_slot === '0')
         ? null
         : {
             text: row.last_signature,
@@ -129,16 +130,23 @@ export function advance(before: Progress, batch: LogBatch, now: number, made: Ev
       if (record.slot > progress.slot) progress.blockTime = record.blockTime;
       progress.slot = record.slot;
     }
-    if (record.kind === 'transaction') {
-      const { slot } = record;
-      const index = record.index ?? record.order;
-      const last = progress.lastSignature;
-      if (last === null || slot > last.slot || (slot === last.slot && index > last.index)) {
-        progress.lastSignature = { text: encodeBase58(record.signature), slot, index };
-      }
-    }
+    progress.lastSignature = lastSignatureAt(progress.lastSignature, record);
   }
   return progress;
+}
+
+function lastSignatureAt(last: Progress['lastSignature'], record: LogRecord): Progress['lastSignature'] {
+  if (record.kind === 'verified' && last !== null) {
+    const isStruck = record.struck.some(
+      ({ signature, slot }) => signature === last.text && slot === last.slot,
+    );
+    return isStruck ? { ...last, text: null } : last;
+  }
+  if (record.kind !== 'transaction') return last;
+  const { slot } = record;
+  const index = record.index ?? record.order;
+  const isNewer = last === null || slot > last.slot || (slot === last.slot && index > last.index);
+  return isNewer ? { text: encodeBase58(record.signature), slot, index } : last;
 }
 
 /**

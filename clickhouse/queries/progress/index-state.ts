@@ -15,6 +15,7 @@ export interface AppliedState {
   /** Up to which slot followed addresses are applied too, and its time. */
   followed: string;
   followed_time: string | null;
+  /** Null where none is known that stands. */
   last_signature: string | null;
   /** Up to which slot all of transactions' partitions are what the chain says; null before that. */
   verified_slot: string | null;
@@ -58,6 +59,7 @@ export async function appliedState(store: Store): Promise<AppliedState> {
   );
   const of = (part: AppliedPart['part']) => rows.filter((row) => row.part === part);
   const [applied, declared, verified] = [of('applied'), of('declared'), of('verified')];
+  const signed = applied.filter(({ last_signature }) => last_signature !== null);
   const isOfTransactions = ({ topic }: AppliedPart) => topic === 'transactions';
   const partitionsOf = (parts: readonly AppliedPart[]) =>
     parts.reduce((sum, { slot }) => sum + Number(slot), 0);
@@ -72,7 +74,7 @@ export async function appliedState(store: Store): Promise<AppliedState> {
     block_time: lowest?.block_time ?? null,
     followed: leastFollowed?.followed ?? '0',
     followed_time: leastFollowed?.followed_time ?? null,
-    last_signature: applied.toSorted(byLastSignature).at(-1)?.last_signature ?? null,
+    last_signature: signed.toSorted(byLastSignature).at(-1)?.last_signature ?? null,
     verified_slot: lowestVerified?.slot ?? null,
     applied_at: String(applied.reduce((newest, row) => Math.max(newest, Number(row.applied_at)), 0)),
     late_batches: applied.reduce((sum, row) => sum + (row.late_batches ?? 0), 0),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
+import { appliedState } from '../../../clickhouse/queries/progress/index-state.ts';
 import { verifiedSlot } from '../../../clickhouse/queries/progress/verification.ts';
 import { lastTransactions } from '../../../clickhouse/queries/states/policy.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
@@ -73,4 +74,37 @@ test('a transaction that the chain does not have leaves no trace, and comes back
 
   await replay(batchOf('transactions', logOf([transaction('ghost', 30n, [routed(7n)])], 3n)));
   expect((await sums())[0]).toMatchObject({ routed: '107', event_count: '2' });
+});
+
+test('the last signature is none that was struck out, whoever owns its partition since', async () => {
+  const store = await embeddedDatabase('several');
+  const next = [0n, 0n];
+  let apply = createMaterialiser({ store, programId: PROGRAM });
+  const take = async (partition: number, ...records: LogRecord[]) => {
+    await apply(batchOf('transactions', logOf(records, next[partition]), { partition }));
+    next[partition] = (next[partition] as bigint) + BigInt(records.length);
+  };
+  const last = async () => (await appliedState(store)).last_signature;
+  const named = (name: string) => encodeBase58(rawSignature(name));
+  const strike = (name: string, slot: bigint): LogRecord => ({
+    ...{ kind: 'verified', slot: 20n },
+    struck: [{ signature: named(name), slot, events: [], policies: [] }],
+  });
+  await take(0, transaction('kept', 10n, [routed(100n)]));
+  await take(1, transaction('ghost', 12n, [routed(7n)]));
+  expect(await last()).toBe(named('ghost'));
+  // In another slot the chain may have it.
+  await take(1, strike('ghost', 11n));
+  expect(await last()).toBe(named('ghost'));
+  await take(1, strike('ghost', 12n));
+  expect(await last()).toBe(named('kept'));
+  await take(0, strike('kept', 10n));
+  expect(await last()).toBeNull();
+  // Who takes the partition over does not take what history brings for the newest.
+  apply = createMaterialiser({ store, programId: PROGRAM });
+  await take(1, transaction('older', 5n, []));
+  expect(await last()).toBeNull();
+  await take(1, transaction('newer', 13n, []));
+  expect(await last()).toBe(named('newer'));
+  await store.close();
 });

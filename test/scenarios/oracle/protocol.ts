@@ -1,4 +1,5 @@
 import { REMOTE } from '../../../devnet/program/state/state.ts';
+import { decodeBase58 } from '../../../schemas/solana/base58.ts';
 import { actorOf } from './activity.ts';
 import {
   absent,
@@ -8,6 +9,7 @@ import {
   type Figure,
   figure,
   iso,
+  Matching,
   readAt,
   readOf,
   slotUpTo,
@@ -25,6 +27,13 @@ const newest = (events: readonly PlacedEvent[]) => {
 function remotes({ state }: View, bit: number) {
   return [...state.venues.values()].filter(({ kind, assetClass }) => kind === REMOTE && assetClass === bit);
 }
+
+/** Of a transaction that the chain has; where it turned out not to have the newest, none may be known. */
+const signatureOf = (chain: View['chain']) =>
+  new Matching('a signature that the chain has, or null', (value) => {
+    const bytes = typeof value === 'string' ? decodeBase58(value) : null;
+    return value === null || (bytes !== null && chain.transaction(bytes) !== null);
+  });
 
 /** Itself, its token accounts, its mint and its pool. */
 const OF_A_POLICY = 7;
@@ -66,7 +75,7 @@ export function status(view: View): object {
       asOf: readAt(view, config.address),
     },
     indexer: {
-      lastProcessedSignature: text,
+      lastProcessedSignature: signatureOf(chain),
       lastProcessedSlot: String(chain.tip().slot),
       lastProcessedBlockTime: iso(now),
       cursorUpdatedAt: text,
