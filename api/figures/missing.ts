@@ -90,7 +90,8 @@ export function eventSum(
   lastTime: string | null,
 ): Figure {
   if (reason !== null) return absent(source, reason);
-  // How far the index is moves with every slot, and is looked up only where it is said.
-  const isOfNothing = lastTime === null && String(value) === '0';
-  return figure(value, source, isOfNothing ? state.markerTime : timeOf(lastTime));
+  return figure(value, source, isOfNothing(value, lastTime) ? state.markerTime : timeOf(lastTime));
 }
+
+export const isOfNothing = (value: string | number, lastTime: string | null): boolean =>
+  lastTime === null && String(value) === '0';

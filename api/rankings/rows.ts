@@ -5,7 +5,7 @@ import { OWN_KEYS, ofShown, type RankingRow, type Sort } from '../../schemas/res
 import { timeOf } from '../../schemas/units.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { marketCapOf } from '../figures/market-cap.ts';
-import { eventSum, incompleteReason } from '../figures/missing.ts';
+import { eventSum, incompleteReason, isOfNothing } from '../figures/missing.ts';
 import { modelOf } from '../figures/model.ts';
 import { inDollars } from '../figures/price.ts';
 import { ROUTED_SOURCE } from '../figures/sources.ts';
@@ -134,12 +134,12 @@ function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () 
     return figure(policy[column], `chain:Policy.${column}`, asOf);
   });
   const reason = historyReason ?? incompleteReason(context, policy.address, 'Routed.amount');
-  const state = {
-    get markerTime() {
-      return markerTime();
-    },
-  };
-  const fees = eventSum(state, reason, totals.routed, ROUTED_SOURCE, totals.last_routed);
+  // That of another sum says nothing of how far the index is, which moves with every slot.
+  const ageOf = (value: string | number, last: string | null) => ({
+    markerTime: isOfNothing(value, last) ? markerTime() : null,
+  });
+  const { routed, last_routed: last } = totals;
+  const fees = eventSum(ageOf(routed, last), reason, routed, ROUTED_SOURCE, last);
   const bankroll = balanceOf(policy.bankroll, account);
   const { symbol, symbolSource, symbolAbsentReason } = quote.view;
   return {
@@ -172,7 +172,7 @@ function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () 
       bankroll: inDollars(bankroll, 'bankroll', quote),
     },
     eventsLast24h: eventSum(
-      state,
+      ageOf(events.count, events.last_time),
       context.dayReason ?? undatedIn(context, view, policy.mint),
       events.count,
       'indexer:events',
