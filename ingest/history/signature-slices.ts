@@ -47,7 +47,7 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
   let proved = before !== null;
   for await (const page of signaturePages({
     ...{ rpc, address: programId, before, minContextSlot, signal },
-    downTo: fromSlot,
+    ...{ downTo: fromSlot, upTo: gap.toSlot },
   })) {
     const listed = page.signatures.filter(inside);
     const lowest = page.signatures.at(-1)?.slot;

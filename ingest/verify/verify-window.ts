@@ -84,8 +84,7 @@ async function listFrom(before: string | null, options: WindowOptions): Promise<
   const { rpc, programId, fromSlot, toSlot, signal } = options;
   const pages = signaturePages({
     ...{ rpc, address: programId, before, minContextSlot: toSlot, signal },
-    commitment: 'finalized',
-    downTo: fromSlot,
+    ...{ commitment: 'finalized', downTo: fromSlot, upTo: toSlot },
   });
   const listed: SignatureInfo[] = [];
   for await (const { signatures, isLast } of pages) {
