@@ -54,11 +54,12 @@ export function createRpcNode(url: string, limitMs: number, waits: NodeWaits = n
 
   const refusal = (words: string, given: unknown): RpcError => {
     const code = typeof given === 'number' ? given : null;
-    if (BEHIND.has(code ?? 0)) return new RpcError('behind', words, { code });
+    // First of all: a provider may say so under any code, that of a node which lags, too.
     if (LIMITED_CODES.has(code ?? 0) || LIMITED_WORDS.test(words)) {
       leaveAlone(UNSAID_WAIT_MS);
       return new RpcError('unreachable', words, { code });
     }
+    if (BEHIND.has(code ?? 0)) return new RpcError('behind', words, { code });
     // What one node does not keep, index or offer another may.
     const again = code !== null && SAME_ELSEWHERE.has(code) ? 'no' : 'elsewhere';
     return new RpcError('refused', words, { code, again });

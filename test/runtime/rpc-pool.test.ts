@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { RpcError } from '../../runtime/rpc/error.ts';
-import { waitAsked } from '../../runtime/rpc/node.ts';
+import { createRpcNode, waitAsked } from '../../runtime/rpc/node.ts';
 import { createRpc, type NodeWaits } from '../../runtime/rpc/rpc.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import {
@@ -152,6 +152,20 @@ describe('a node that asks to be left alone', () => {
     const limited = await node((_, count) => (count === 1 ? error(code, words) : result(7)));
     expect(await rpcOf([limited.url]).getBlockTime(9n)).toBe(7);
     expect(limited.asked).toHaveLength(2);
+  });
+
+  test.each([
+    [-32005, 'exceeded the RPS limit'],
+    [-32016, '50/second request limit reached'],
+  ])('is, though it says so under the code of one that lags (%i %s)', async (code, words) => {
+    const limited = await node(() => error(code, words));
+    const one = createRpcNode(limited.url, 5_000);
+    await expect(one.ask('getSlot', [], 1_000)).rejects.toMatchObject({ kind: 'unreachable', code });
+    expect(one.waitMs()).toBeGreaterThan(0);
+    const lagging = await node(() => error(-32005, 'Node is behind by 42 slots'));
+    const other = createRpcNode(lagging.url, 5_000);
+    await expect(other.ask('getSlot', [], 1_000)).rejects.toMatchObject({ kind: 'behind' });
+    expect(other.waitMs()).toBe(0);
   });
 
   test('is, by others too that know what it asked for; who does not know of it asks', async () => {
