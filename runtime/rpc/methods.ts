@@ -180,7 +180,8 @@ function rememberingTimes(timeFrom: (node: RpcNode, slot: bigint) => Promise<num
 }
 
 function nullWithoutBlock(error: unknown): null {
-  if (error instanceof RpcError && error.code !== null && NO_BLOCK.has(error.code)) return null;
+  const told = error instanceof RpcError && error.kind !== 'unreachable' ? error.code : null;
+  if (told !== null && NO_BLOCK.has(told)) return null;
   throw error;
 }
 

@@ -168,6 +168,14 @@ describe('a node that asks to be left alone', () => {
     expect(other.waitMs()).toBe(0);
   });
 
+  test('is not taken to know no time of a slot, whatever code it says so under', async () => {
+    const limited = await node(() => error(-32007, '50/second request limit reached'));
+    const rpc = createRpc([limited.url], { commitment: 'confirmed', timeoutMs: 500 });
+    await expect(rpc.getBlockTime(9n)).rejects.toMatchObject({ kind: 'unreachable' });
+    const skipping = await node(() => error(-32007, 'Slot 9 was skipped'));
+    expect(await rpcOf([skipping.url]).getBlockTime(9n)).toBeNull();
+  });
+
   test('is, by others too that know what it asked for; who does not know of it asks', async () => {
     const limited = await node(() => ({ status: 429, headers: { 'retry-after': '60' }, body: 'busy' }));
     const waits: NodeWaits = new Map();
