@@ -194,6 +194,8 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const streamingBeside = beside.run();
   await superviseStream({
     ...{ client, slots, outbox, logger, signal, ...limits },
+    // Also where the nodes were far behind, or away, for as long as the stream was.
+    rpc: options.rpc,
     subscription: (fromSlot) => ({ programId, addresses: [], commitment, fromSlot }),
     onUpdate: (update, outputs) => {
       if (update.type === 'unreadable') unreadable.update(update);

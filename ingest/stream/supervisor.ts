@@ -1,7 +1,9 @@
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
 import { backoffMs } from '../../runtime/retry.ts';
+import type { SlotTime } from '../../runtime/rpc/same-chain.ts';
 import type { Gap } from '../history/gap.ts';
+import { type FarAheadOptions, notTakenAhead } from './chain-ahead.ts';
 import type { GeyserClient, Subscription } from './geyser/client.ts';
 import { endWords, replayEnd, type StreamEndedError } from './geyser/ended.ts';
 import { takesLive } from './geyser/live-probe.ts';
@@ -16,6 +18,10 @@ const HOLE_AFTER_SLOTS = 40;
 const NO_REPLAY_AFTER_SLOTS = 4;
 /** A provider that begins so far behind what is in the log is of another chain, or of one that began anew. */
 const MOST_BEHIND_SLOTS = 1_000n;
+/** One that goes on so far ahead may be, too: who was away has to be told from it. */
+const MOST_AHEAD_SLOTS = 1_000n;
+const FAR_AHEAD =
+  'the provider is far ahead of the log: SOLANA_RPC_URL is asked whether that is the same chain';
 /** Ends of a replay without one update until the past is left to history. */
 const MOST_EMPTY_ENDS = 3;
 /** The same where something came each time, and no slot: there is one that the provider cannot send. */
@@ -27,6 +33,8 @@ const MOST_LOOKS = 2;
 
 export interface SupervisorOptions {
   client: GeyserClient;
+  /** Asked about a stream that goes on far ahead of the log. */
+  rpc: FarAheadOptions['rpc'];
   slots: Slots;
   outbox: Pick<Outbox, 'full' | 'roomy'>;
   logger: Logger;
@@ -48,6 +56,14 @@ interface Ended {
   error: StreamEndedError;
   /** Whether anything but a ping came. */
   brought: boolean;
+  /** Where it would go on, where that is far ahead of the log. */
+  ahead: SlotTime | null;
+}
+
+/** How far the log is, and where ahead of it the stream is known to be of the same chain. */
+interface Reached {
+  slot: bigint | null;
+  sameAt: bigint | null;
 }
 
 /**
@@ -61,18 +77,32 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
   let looks = 0;
   let holeBefore: bigint | null = null;
   /** The last released slot of all, also where the next is to be a new beginning. */
-  let reached = slots.last;
+  const reached: Reached = { slot: slots.last, sameAt: null };
   while (!signal.aborted) {
     slots.restart();
     const before = slots.last;
-    reached = before ?? reached;
-    const { error, brought } = await oneStream(options, before, reached);
+    reached.slot = before ?? reached.slot;
+    const { error, brought, ahead } = await oneStream(options, before, reached);
     if (signal.aborted) return;
+    const hole = holeIn(slots);
+    // The replay brought the same hole again: those slots are not to be had from the stream.
+    const isHole = hole !== null && hole.fromSlot === holeBefore;
+    const far = ahead ?? (isHole ? farBehind(hole, reached) : null);
+    if (far !== null) {
+      reached.slot = slots.last ?? reached.slot;
+      const words = await notTakenAhead(far, { ...options, reached: reached.slot as bigint });
+      if (signal.aborted) return;
+      reached.sameAt = words === null ? far.slot : null;
+      failures = words === null ? 0 : failures + 1;
+      options.onEnd(words ?? endWords(error), brought, error.cancelled);
+      if (words !== null) logger.warn({ reason: words, failures }, 'nothing is taken of the stream');
+      await pause(backoffMs(failures), signal);
+      continue;
+    }
     options.onEnd(endWords(error), brought, error.cancelled);
     const { code, message: reason } = error;
     if (!brought) client.renew();
     failures = slots.last === before ? failures + 1 : 0;
-    const hole = holeIn(slots);
     const verdict = brought || before === null ? 'other' : await reachOf(client, error, before);
     emptyEnds = brought ? 0 : emptyEnds + (verdict === 'perhaps' ? 1 : 0);
     // Whatever the end says: where others are served and this is not, it is what is asked for.
@@ -90,8 +120,7 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
       failures = 0;
       emptyEnds = 0;
       looks = 0;
-    } else if (hole !== null && hole.fromSlot === holeBefore) {
-      // The replay brought the same hole again: those slots are not to be had from the stream.
+    } else if (isHole) {
       skip(options, hole);
       failures = 0;
     }
@@ -127,22 +156,26 @@ function holeIn(slots: Slots, after = HOLE_AFTER_SLOTS): Gap | null {
   return missing !== null && missing.waiting > after ? missing : null;
 }
 
-/** The slot of a new beginning where no node of the same chain is. */
-function begunElsewhere(outputs: readonly SlotsOutput[], reached: bigint | null): bigint | null {
-  const begun = outputs.find(({ type }) => type === 'begun');
-  if (begun?.type !== 'begun' || reached === null) return null;
-  return begun.slot + MOST_BEHIND_SLOTS < reached ? begun.slot : null;
+/** Where a beginning is so far ahead of the log that it has to be known to be of the same chain. */
+function aheadOf(slot: bigint, time: number | null, { slot: reached, sameAt }: Reached): SlotTime | null {
+  if (reached === null || slot <= reached + MOST_AHEAD_SLOTS) return null;
+  const isKnown = sameAt !== null && slot >= sameAt && slot <= sameAt + MOST_AHEAD_SLOTS;
+  return isKnown ? null : { slot, time };
 }
 
-function oneStream(
-  options: SupervisorOptions,
-  fromSlot: bigint | null,
-  reached: bigint | null,
-): Promise<Ended> {
+/** Likewise, where what is behind a hole is. */
+const farBehind = ({ fromSlot, toSlot, toTime }: Gap, { sameAt }: Reached): SlotTime | null =>
+  aheadOf(toSlot, toTime, { slot: fromSlot, sameAt });
+
+type Begun = Extract<SlotsOutput, { type: 'begun' }>;
+const isBegun = (output: SlotsOutput): output is Begun => output.type === 'begun';
+
+function oneStream(options: SupervisorOptions, fromSlot: bigint | null, reached: Reached): Promise<Ended> {
   const { slots, outbox, signal } = options;
   return new Promise((resolve) => {
     let held = false;
     let brought = false;
+    let ahead: SlotTime | null = null;
     let parentless = 0;
     let replayed = fromSlot === null;
     options.onBegin();
@@ -151,12 +184,18 @@ function oneStream(
         if (update.type !== 'ping' && update.type !== 'other') brought = true;
         if (fromSlot !== null && update.type === 'blockMeta' && update.slot <= fromSlot) replayed = true;
         const outputs = slots.take(update);
-        const elsewhere = begunElsewhere(outputs, reached);
-        if (elsewhere !== null) {
-          slots.beginAnew();
+        const begun = outputs.find(isBegun);
+        if (begun !== undefined && begun.slot + MOST_BEHIND_SLOTS < (reached.slot ?? 0n)) {
+          slots.beginAnew(outputs);
           stream.cancel(
-            `the provider is at slot ${elsewhere}, the log at ${reached}: it follows another chain`,
+            `the provider is at slot ${begun.slot}, the log at ${reached.slot}: it follows another chain`,
           );
+          return;
+        }
+        if (begun !== undefined) ahead = aheadOf(begun.slot, begun.blockTime, reached);
+        if (ahead !== null) {
+          if (begun !== undefined) slots.beginAnew(outputs);
+          stream.cancel(FAR_AHEAD);
           return;
         }
         dog.heard(slots.highest, slots.last);
@@ -168,7 +207,9 @@ function oneStream(
         else if (!replayed) {
           // A replay with nothing in it brings nothing the next time either: the stream goes on behind it.
           const hole = holeIn(slots, NO_REPLAY_AFTER_SLOTS);
-          if (hole !== null) skip(options, hole);
+          ahead = hole === null ? null : farBehind(hole, reached);
+          if (ahead !== null) stream.cancel(FAR_AHEAD);
+          else if (hole !== null) skip(options, hole);
         }
         if (held || !outbox.full()) return;
         held = true;
@@ -181,7 +222,7 @@ function oneStream(
       onEnd: (error) => {
         dog.stop();
         signal.removeEventListener('abort', stop);
-        resolve({ error, brought });
+        resolve({ error, brought, ahead });
       },
     });
     const stop = () => stream.cancel('stopping');

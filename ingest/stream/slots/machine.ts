@@ -116,8 +116,12 @@ export class Slots {
     this.#highest = this.#last ?? 0n;
   }
 
-  /** Forgets where it stands too: the next complete slot is a new beginning. */
-  beginAnew(): void {
+  /** Forgets where it stands too: the next complete slot is a new beginning. @param refused not to be kept in mind */
+  beginAnew(refused: readonly SlotsOutput[] = []): void {
+    for (const output of refused) {
+      if (output.type === 'begun') this.#times.delete(output.slot);
+      if (output.type === 'released') this.#times.delete(output.slot.slot);
+    }
     this.restart();
     this.#last = null;
     this.#repeats.forget();

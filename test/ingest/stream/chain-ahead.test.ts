@@ -1,0 +1,109 @@
+import { afterEach, expect, test } from 'vitest';
+import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
+import type { ProviderModes } from '../../../devnet/geyser/modes.ts';
+import { type GeyserServer, serveGeyser } from '../../../devnet/geyser/server.ts';
+import { notTakenAhead } from '../../../ingest/stream/chain-ahead.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
+import { deadUrl } from '../../support/answering.ts';
+import { openStreamStage, type Running, type StreamStage } from '../support/stream-stage.ts';
+
+const FAR = 1_000_000n;
+
+let stage: StreamStage | null = null;
+let other: { chain: Chain; geyser: GeyserServer } | null = null;
+afterEach(async () => {
+  await stage?.close();
+  await other?.geyser.close();
+  other?.chain.close();
+  stage = null;
+  other = null;
+});
+
+/** A test network that is further on. */
+async function openOther(modes: Partial<ProviderModes>): Promise<string> {
+  const chain = createChain({ dir: null, seed: 'ahead', genesisTime: 1_750_000_000_000, firstSlot: FAR });
+  const geyser = await serveGeyser({ ledger: chain, port: 0, modes });
+  other = { chain, geyser };
+  for (let made = 0; made < 20; made += 1) await chain.produce([]);
+  return `127.0.0.1:${geyser.port}`;
+}
+
+const reasons = ({ events }: Running) =>
+  events.flatMap((event) => (event.type === 'disconnected' ? [event.reason] : []));
+const taken = ({ model }: StreamStage) => model.markers.transactions.filter((slot) => slot >= FAR);
+
+test.each<[string, Partial<ProviderModes>]>([
+  ['refuses the replay', {}],
+  ['replays nothing', { replay: 'empty' }],
+])(
+  'of a stream of another chain that is far ahead, and %s, nothing is taken, and it is told; then the right one goes on',
+  async (_, modes) => {
+    const endpoint = await openOther(modes);
+    stage = await openStreamStage({ seed: 'here', policies: 3 });
+    const { model } = stage;
+    await stage.live(40);
+    const first = stage.start();
+    await stage.settled();
+    await first.stop();
+    const position = await model.position();
+    const wrong = stage.start({ endpoint, position: model.position });
+    await stage.liveUntil('it is told', () => {
+      void other?.chain.produce([]);
+      const isTold = reasons(wrong).some((reason) => reason.includes('SOLANA_RPC_URL is far behind it'));
+      return isTold || taken(stage as StreamStage).length > 0;
+    });
+    expect(taken(stage)).toEqual([]);
+    expect([...model.accounts.values()].filter(({ slot }) => slot >= FAR)).toEqual([]);
+    expect((await model.position())?.slot).toBe(position?.slot);
+    await wrong.stop();
+    stage.start({ position: model.position });
+    await stage.live(20);
+    await stage.settled();
+    expect(await model.openGaps()).toEqual([]);
+  },
+);
+
+test('one of the same chain goes on after as long as nothing was streamed, once a node answers that says so', async () => {
+  stage = await openStreamStage({ seed: 'long-away', policies: 3, retentionSlots: 50 });
+  const { model, chain } = stage;
+  await stage.live(30);
+  const first = stage.start();
+  await stage.settled();
+  await first.stop();
+  for (let made = 0; made < 1_200; made += 1) await chain.produce([]);
+  const from = chain.tip().slot;
+  const isTaken = () => model.markers.transactions.some((slot) => slot >= from);
+  const alone = stage.start({ position: model.position, rpcUrl: await deadUrl() });
+  await stage.liveUntil(
+    'it is told',
+    () => isTaken() || reasons(alone).some((reason) => reason.includes('does not tell (refused)')),
+  );
+  expect(isTaken()).toBe(false);
+  await alone.stop();
+  stage.start({ position: model.position });
+  await stage.settled();
+  expect(await model.openGaps()).toEqual([]);
+});
+
+const NOW = { slot: 500_000n, time: 1_000 };
+const { signal } = new AbortController();
+const node = (tip: bigint, time: (slot: bigint) => Promise<number | null>) => ({
+  getSlot: async () => tip,
+  getBlockTime: time,
+});
+const knownTo = (tip: bigint) => async (slot: bigint) =>
+  slot <= tip ? 1_000 - Number(NOW.slot - slot) : null;
+const lacking = () => Promise.reject(new RpcError('refused', 'no such method', { code: -32601 }));
+
+test.each([
+  ['tells its time', node(NOW.slot + 5n, knownTo(NOW.slot)), null],
+  ['tells another time of it', node(NOW.slot + 5n, async () => 9_000), 'another chain than'],
+  ['has not come near it', node(400_000n, knownTo(400_000n)), 'far behind it'],
+  ['tells no times, and is as far', node(NOW.slot + 5n, async () => null), null],
+  ['has no times to tell, and is as far', node(NOW.slot + 5n, lacking), null],
+  ['tells no times, and is not as far', node(400_000n, async () => null), 'far behind it'],
+])('what is far ahead of the log, of a node that %s', async (_, rpc, why) => {
+  const words = await notTakenAhead(NOW, { rpc, reached: 1n, signal });
+  if (why === null) expect(words).toBeNull();
+  else expect(words).toContain(why);
+});
