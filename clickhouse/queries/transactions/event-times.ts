@@ -1,5 +1,5 @@
 import type { Store } from '../../client.ts';
-import { knowsPlace } from '../../reading-rank.ts';
+import { knowsPlace, READING } from '../../reading-rank.ts';
 import { byTransaction, type InSlot } from './by-transaction.ts';
 
 export interface EventPlace extends InSlot {
@@ -28,21 +28,37 @@ export function undatedOf(store: Store, transactions: readonly InSlot[]): Promis
   });
 }
 
+/** Whole readings that stand without a time: of one without an event nothing else tells that. */
+export function undatedWhole(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
+  return byTransaction(transactions, (of) => {
+    return store.query<InSlot>(
+      `SELECT slot, signature FROM transactions FINAL
+       WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)} AND block_time IS NULL`,
+      of,
+    );
+  });
+}
+
 /** What earlier readings of a transaction told. */
 export interface ToldPlace extends InSlot {
   /** Unix seconds; null where none told it. */
   time: number | null;
-  /** In its block; null where no whole reading told it. */
+  /** In its block; null where none that stands told it. */
   index: number | null;
 }
+
+/** Where its logs were cut nothing but its events says where it stands; those of few mints are found by them alone. */
 
 export async function toldPlaces(store: Store, transactions: readonly InSlot[]): Promise<ToldPlace[]> {
   const rows = await byTransaction(transactions, (of) => {
     return store.query<InSlot & { time: string | null; tx_index: number; rank: number }>(
       `SELECT slot, signature, max(block_time) AS time, argMax(tx_index, has_index) AS tx_index, max(has_index) AS rank
        FROM (
-         SELECT slot, signature, block_time, toUInt32(0) AS tx_index, toUInt8(0) AS has_index FROM events_by_slot
-         WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)} AND kind != ''
+         SELECT slot, signature, if(kind = '', NULL, block_time) AS block_time, tx_index, has_index FROM events
+         WHERE mint IN (SELECT mint FROM events_by_slot
+             WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)})
+           AND slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
+           AND has_index != ${READING.takenBack}
          UNION ALL SELECT slot, signature, block_time, tx_index, has_index FROM transactions
          WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
        ) GROUP BY slot, signature`,

@@ -8,10 +8,15 @@ import {
   gapStates,
   incompleteState,
 } from '../../../clickhouse/queries/progress/index-state.ts';
+import { lastTransactions } from '../../../clickhouse/queries/states/policy.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 import type { LogRecord, StruckTransaction, TransactionRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { toGeyser } from '../../schemas/support/encode-transaction.ts';
+import { discriminator } from '../../schemas/support/kit-codecs.ts';
+import { credit, ours, POLICY } from '../../schemas/support/program-calls.ts';
+import { type Run, run } from '../../schemas/support/run.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import {
   batchOf,
@@ -82,7 +87,7 @@ const storedOf = async (name: string) =>
     ({ signature }) => signature === signatureOf(name),
   );
 
-/** An event between two others of one day. @param day from the first, which no other test has */
+/** An event between two others of one day. @param day from the first, which no other test has; days rise with the slots where neighbours are to tell one */
 async function between(day: number, name: string) {
   const noon = EVENING + (day * 24 + 12) * 3600;
   const date = new Date(noon * 1000).toISOString().slice(0, 10);
@@ -178,6 +183,43 @@ test('a time is told by a reading that does not know the place in the block, too
       },
     ),
   ).toEqual([{ tx_index: 7, time: String(noon + 4) }]);
+});
+
+/** Of a call that tells what it routed, and then has its logs cut. */
+function cutPayload(): Uint8Array {
+  const tx = run([ours({ emit: routed(2n) }, { emit: credit(1) })]);
+  const logs = tx.logs as string[];
+  return toGeyser({ ...tx, logs: [...logs.slice(0, 2), 'Log truncated'] }, false);
+}
+
+test('… also where its logs are cut, so that no whole reading told the place', async () => {
+  const { noon, date, one, sides } = await between(400, 'placeless and cut');
+  const payload = cutPayload();
+  await take([...sides, one({ payload, index: 7 })]);
+  const seen = new Set<unknown>();
+  await take(
+    [one({ payload, blockTime: noon + 4, index: null, order: 40, source: 'rpc' })],
+    watching(async () => void seen.add(await servedOf(date))),
+  );
+  expect(seen).toEqual(new Set(['6', null]));
+  expect(await servedOf(date)).toBe('6');
+  const { undatedEvents } = await incompleteState(store);
+  expect(undatedEvents.filter((event) => event.slot === String(slot + 600n))).toEqual([]);
+  expect(await storedOf('placeless and cut')).not.toHaveProperty('undated');
+});
+
+test('… and where it has no event, and is the last that wrote its policy', async () => {
+  const { noon, one } = await between(401, 'with an event');
+  const compounds: Run = { ...ours(), data: discriminator('compound_lp') };
+  const bare = (change: Partial<TransactionRecord>) =>
+    transaction('bare', slot + 600n, [compounds], { blockTime: null, ...change });
+  await take([one({}), bare({ index: 8 })]);
+  expect(await storedOf('bare')).toHaveProperty('undated');
+  await take([bare({ blockTime: noon + 4, index: null, order: 40, source: 'rpc' })]);
+  expect(await storedOf('bare')).not.toHaveProperty('undated');
+  const policy = encodeBase58(POLICY);
+  const last = (await lastTransactions(store, [policy])).get(policy);
+  expect(last).toMatchObject({ signature: signatureOf('bare'), block_time: String(noon + 4) });
 });
 
 test('what was not written to its end is to be read again, and what was not struck out to its end is struck out again', async () => {
