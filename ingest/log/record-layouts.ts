@@ -20,6 +20,7 @@ import type {
 } from '../../schemas/records.ts';
 import type { ByteReader, ByteWriter } from './bytes.ts';
 import { obstacleOf, partsOf } from './gap-obstacle.ts';
+import { knownReading } from './reading-shapes.ts';
 import {
   bytes,
   bytesOrNull,
@@ -175,12 +176,6 @@ const struck = json<StruckTransaction[], (Omit<StruckTransaction, 'slot'> & { sl
   back: (list) => list.map((one) => ({ ...one, slot: BigInt(one.slot) })),
 });
 
-/** In logs of before, a reading is of a token account: nobody asks for that. */
-const byVenueAccount = (reading: Reading & { tokenAccount?: string }): Reading => {
-  const { tokenAccount, ...rest } = reading;
-  return tokenAccount === undefined ? reading : ({ ...rest, venueAccount: tokenAccount } as Reading);
-};
-
 const seconds: WireField<number> = clock;
 
 /** How each kind of record lies on the wire. */
@@ -202,7 +197,7 @@ export const LAYOUTS: { [K in LogRecord['kind']]: Layout<RecordOf<K>> } = {
   gap,
   reading: layout<ReadingRecord>('reading', 5, {
     readAt: clock,
-    reading: json<Reading>({ of: (reading) => reading, back: byVenueAccount }),
+    reading: json<Reading>({ of: (reading) => reading, back: knownReading }),
   }),
   'dead-letter': layout<DeadLetterRecord>('dead-letter', 6, {
     source: oneOf([...SOURCES, 'poll'] as const),

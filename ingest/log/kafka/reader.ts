@@ -200,7 +200,7 @@ function beat(batch: WireBatch) {
 }
 
 /** Bytes that are no record become a dead letter in their place: nothing behind them may wait for ever. */
-function entryOf(topic: Topic, partition: number, offset: bigint, value: Uint8Array): LogEntry {
+export function entryOf(topic: Topic, partition: number, offset: bigint, value: Uint8Array): LogEntry {
   try {
     return { offset, record: decodeRecord(value) };
   } catch (error) {

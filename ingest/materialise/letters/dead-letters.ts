@@ -7,7 +7,10 @@ import type { LogBatch, Topic } from '../../log/port.ts';
 /** Bytes over this are kept as their hash and length only. */
 const MAX_DEAD_BYTES = 900_000;
 
-/** A dead letter as a row; the same letter twice is one row. */
+/**
+ * A dead letter as a row; the same letter twice is one row. Where a reason quotes what failed it may end in half a
+ * surrogate pair, with which no store takes it: the batch would be tried for ever.
+ */
 export function deadLetterRow(letter: DeadLetterRecord, readAt: number): DeadLetterRow {
   const { what, where, reason, source, slot, bytes } = letter;
   const hash = createHash('sha256').update(bytes).digest();
@@ -17,9 +20,11 @@ export function deadLetterRow(letter: DeadLetterRecord, readAt: number): DeadLet
   return {
     id: id.digest('hex'),
     what,
-    at: where,
-    reason:
-      bytes.length > MAX_DEAD_BYTES ? `${reason} (sha256 of the bytes ${hash.toString('hex')})` : reason,
+    at: where.toWellFormed(),
+    reason: (bytes.length > MAX_DEAD_BYTES
+      ? `${reason} (sha256 of the bytes ${hash.toString('hex')})`
+      : reason
+    ).toWellFormed(),
     source,
     slot: slot?.toString() ?? null,
     byte_length: String(bytes.length),

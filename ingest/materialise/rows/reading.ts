@@ -12,7 +12,12 @@ export type ReadingTable =
   | 'currencies';
 
 /** The table and the row of a reading of the outside world. */
-export function readingRow({ reading, readAt }: ReadingRecord): { table: ReadingTable; row: object } {
+export function readingRow(record: ReadingRecord): { table: ReadingTable; row: object } {
+  const { table, row } = rowOf(record);
+  return { table, row: wellFormed(row) };
+}
+
+function rowOf({ reading, readAt }: ReadingRecord): { table: ReadingTable; row: object } {
   const read_at = String(readAt);
   switch (reading.type) {
     case 'venue_account':
@@ -89,24 +94,32 @@ export function readingRow({ reading, readAt }: ReadingRecord): { table: Reading
 }
 
 /** Half a surrogate pair of a reply may stand in a log of before: one of them would keep a batch out for ever. */
+const wellFormed = (row: object): object =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value.toWellFormed() : value,
+    ]),
+  );
+
 function pairTuple(row: CatalogueRow): object {
-  return {
+  return wellFormed({
     mint: row.mint,
-    symbol: row.symbol.toWellFormed(),
-    name: row.name.toWellFormed(),
+    symbol: row.symbol,
+    name: row.name,
     decimals: row.decimals,
     category: row.category,
     launchable: Number(row.launchable),
     launchpad_ready: Number(row.launchpadReady),
     logo_url: row.logoUrl,
-  };
+  });
 }
 
 function currencyTuple(row: CurrencyRow): object {
-  return {
-    currency: row.currency.toWellFormed(),
+  return wellFormed({
+    currency: row.currency,
     spot_price: row.spotPrice,
     has_options: Number(row.hasOptions),
     has_perps: Number(row.hasPerps),
-  };
+  });
 }

@@ -191,10 +191,17 @@ test(`bytes that are cut, longer or of another version are no record (seed ${SEE
 });
 
 test('a reading of a log of before, of a token account, is read as one that nobody asks for', () => {
-  const told = { type: 'venue_account', tokenAccount: 'x', venue: 'perp', equity: '1' };
-  const bytes = encodeRecord({ kind: 'reading', readAt: 7, reading: told as never });
+  const told = {
+    ...{ type: 'venue_account', venue: 'perp', equity: '1', notional: null, reason: null },
+    ...{ reachable: true, error: null, venueTime: null },
+  };
+  const bytes = encodeRecord({
+    kind: 'reading',
+    readAt: 7,
+    reading: { ...told, tokenAccount: 'x' } as never,
+  });
   expect(decodeRecord(bytes)).toEqual({
     ...{ kind: 'reading', readAt: 7 },
-    reading: { type: 'venue_account', venueAccount: 'x', venue: 'perp', equity: '1' },
+    reading: { ...told, venueAccount: 'x' },
   });
 });

@@ -1,0 +1,69 @@
+import type { CatalogueRow, CurrencyRow, Reading } from '../../schemas/readings.ts';
+import {
+  fieldAmiss,
+  finite,
+  flag,
+  listOf,
+  objectOf,
+  orAbsent,
+  orNull,
+  type Shape,
+  text,
+  upTo,
+  whole,
+} from './shapes.ts';
+
+type ReadingOf<T extends Reading['type']> = Extract<Reading, { type: T }>;
+
+const U8 = 0xff;
+const U32 = 0xffff_ffff;
+
+const SHAPES: { [T in Reading['type']]: Shape<Omit<ReadingOf<T>, 'type'>> } = {
+  venue_account: {
+    ...{ venueAccount: text, venue: text, reachable: flag, venueTime: orNull(whole) },
+    ...{ equity: orNull(text), notional: orNull(text), reason: orNull(text), error: orNull(text) },
+  },
+  stream: {
+    ...{ connected: flag, since: upTo(Number.MAX_SAFE_INTEGER), reason: orNull(text) },
+    ...{ addresses: upTo(U32), overRpc: upTo(U32), listed: orAbsent(flag) },
+  },
+  venue_status: { venue: text, ok: flag, error: orNull(text) },
+  program_status: { program: text, address: text, exists: flag, error: orNull(text) },
+  catalogue: {
+    rows: listOf(
+      objectOf<CatalogueRow>({
+        ...{ mint: text, symbol: text, name: text, decimals: upTo(U8), category: text },
+        ...{ launchable: flag, launchpadReady: flag, logoUrl: orNull(text) },
+      }),
+    ),
+  },
+  price: {
+    ...{ mint: text, source: text, usd: orNull(text), observedAt: orNull(text) },
+    ...{ startMarketCapUsd: orNull(finite), graduationMarketCapUsd: orNull(finite) },
+    graduationMultiple: orNull(finite),
+  },
+  metadata: { mint: text, uri: text, imageUrl: orNull(text), error: orNull(text) },
+  currencies: {
+    items: listOf(
+      objectOf<CurrencyRow>({ currency: text, spotPrice: orNull(text), hasOptions: flag, hasPerps: flag }),
+    ),
+  },
+};
+
+/** In logs of before, a reading is of a token account: nobody asks for that. */
+const byVenueAccount = ({ tokenAccount, ...rest }: { tokenAccount?: unknown }): object =>
+  tokenAccount === undefined ? rest : { ...rest, venueAccount: tokenAccount };
+
+/**
+ * A reading as the log has it. One of a later version has no row, and would keep what is behind it out for ever.
+ * @throws TypeError where it is none that is known
+ */
+export function knownReading(value: unknown): Reading {
+  const { type } = (value ?? {}) as { type?: unknown };
+  if (typeof type !== 'string' || !Object.hasOwn(SHAPES, type))
+    throw new TypeError('a reading of no kind that is known');
+  const reading = byVenueAccount(value as object);
+  const amiss = fieldAmiss(reading, SHAPES[type as Reading['type']] as Shape<object>);
+  if (amiss !== null) throw new TypeError(`a reading of ${type} without its ${amiss}`);
+  return reading as Reading;
+}

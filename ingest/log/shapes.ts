@@ -1,0 +1,44 @@
+/** Whether a value of JSON is what should stand there: it was written by who may be of a later version, or of none. */
+export type Check<T> = (value: unknown) => value is T;
+
+/** The checks of all fields; that of one which may be absent allows it. */
+export type Shape<T> = { [K in keyof T]-?: Check<T[K]> };
+
+/** Of a list of words any: a later version may have more. */
+export const text = <T extends string>(value: unknown): value is T => typeof value === 'string';
+export const flag: Check<boolean> = (value) => typeof value === 'boolean';
+export const finite = (value: unknown): value is number => Number.isFinite(value);
+export const whole = (value: unknown): value is number => Number.isSafeInteger(value);
+
+/** A whole number from 0 on. */
+export const upTo =
+  (most: number): Check<number> =>
+  (value): value is number =>
+    whole(value) && value >= 0 && value <= most;
+
+export const orNull =
+  <T>(check: Check<T>): Check<T | null> =>
+  (value) =>
+    value === null || check(value);
+
+export const orAbsent =
+  <T>(check: Check<T>): Check<T | undefined> =>
+  (value) =>
+    value === undefined || check(value);
+
+export const listOf =
+  <T>(check: Check<T>): Check<T[]> =>
+  (value) =>
+    Array.isArray(value) && value.every((one) => check(one));
+
+export const objectOf =
+  <T>(shape: Shape<T>): Check<T> =>
+  (value): value is T =>
+    typeof value === 'object' && value !== null && fieldAmiss(value, shape) === null;
+
+/** The first field that is not as it should be; null where all are. */
+export function fieldAmiss<T>(value: object, shape: Shape<T>): string | null {
+  const fields = value as Record<string, unknown>;
+  for (const [name, check] of Object.entries<Check<unknown>>(shape)) if (!check(fields[name])) return name;
+  return null;
+}
