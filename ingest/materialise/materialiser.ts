@@ -188,13 +188,13 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     }
     if (reread !== undefined) return isTouched ? reread(partition, touched) : undefined;
     if (topic !== 'transactions') return;
-    const { offset } = batch.entries.at(-1) as LogEntry;
-    const written = [...facts.events, ...derived.events];
+    const [{ offset: last }, { highest: applied }] = [batch.entries.at(-1) as LogEntry, before];
+    // What is read again, cut shorter, finds all facts up to there, in sums of that version; of several none is kept back.
+    const isAgain = last < applied;
+    const of = { partition, offset: isAgain ? applied : last, facts: [...facts.events, ...derived.events] };
     // Nor is it known what is struck out.
-    const anew = !alone || struck.events.length > 0;
-    const applied = before.offset;
-    const sums = { partition, offset, facts: written, touched, applied, anew, owned };
-    await made.memory.writeSums(sums, insert);
+    const anew = !alone || isAgain || struck.events.length > 0;
+    await made.memory.writeSums({ ...of, touched, applied, anew, owned }, insert);
   }
 
   /** Latest states, readings, and the letters that were found among all of it. */

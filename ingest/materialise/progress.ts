@@ -12,6 +12,8 @@ export interface Progress {
   topic: Topic;
   partition: number;
   offset: bigint;
+  /** Up to where it ever was: what is read again, cut shorter, finds the facts of all that stood. */
+  highest: bigint;
   slot: bigint;
   blockTime: number | null;
   /** Of the newest transaction that came; without its text where that was struck out since: what was before it is not kept. */
@@ -60,6 +62,7 @@ export async function readProgress(store: Store, topic: Topic, partition: number
     partition,
     assignment: null,
     offset: BigInt(row?.log_offset ?? -1),
+    highest: BigInt(row?.log_offset ?? -1),
     slot: BigInt(row?.slot ?? 0),
     blockTime: row?.block_time == null ? null : Number(row.block_time),
     lastSignature:
@@ -123,6 +126,7 @@ export function advance(before: Progress, batch: LogBatch, now: number, made: Ev
   const progress: Progress = { ...before, writtenAt, assignment, lateBatches, gaps: new Map(before.gaps) };
   for (const { offset, record } of batch.entries) {
     progress.offset = offset;
+    if (offset > progress.highest) progress.highest = offset;
     if (record.kind === 'gap')
       progress.gaps.set(record.fromSlot, gapAfter(progress.gaps.get(record.fromSlot), record));
     if (record.kind === 'marker' && record.slot >= progress.slot) {

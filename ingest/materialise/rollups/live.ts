@@ -25,10 +25,11 @@ import { unwrittenSpans } from './unwritten-spans.ts';
 /** What a batch of a partition of the log brought; its facts are written. */
 export interface SummedBatch {
   partition: number;
+  /** Up to where all facts are written. */
   offset: bigint;
   facts: readonly Fact[];
   touched: Touched;
-  /** Up to where the partition is applied. */
+  /** Up to where the partition ever was applied. */
   applied: bigint;
   /** Whatever is kept of the partition may be old. */
   anew: boolean;

@@ -6,7 +6,7 @@ import { batchOf, logOf } from './support/records.ts';
 
 const START: Progress = {
   ...{ topic: 'accounts', partition: 0, offset: -1n, slot: 0n, blockTime: null, lastSignature: null },
-  ...{ writtenAt: null, followed: null, gaps: new Map(), lateBatches: 0, assignment: null },
+  ...{ highest: -1n, writtenAt: null, followed: null, gaps: new Map(), lateBatches: 0, assignment: null },
 };
 const NO_EVENTS = {
   ...{ facts: { events: [], derived: [] }, struck: { events: [] } },
