@@ -143,15 +143,28 @@ async function keysOfMoved(
   return [...named, ...(await keysOf(store, table, rows))];
 }
 
+/**
+ * What else stands of by what readers know an account: the row that said it may be gone by now, where a process wrote what
+ * closes or moves it and was killed before it told so.
+ */
+const STANDS_ELSEWHERE: Partial<Record<LatestTable, string>> = {
+  venue_accounts: 'SELECT policy FROM venue_accounts_by_policy WHERE address IN {addresses:Array(String)}',
+  metadata_accounts: 'SELECT address FROM mints WHERE metadata_pointer IN {addresses:Array(String)}',
+};
+
 /** By which readers know these accounts as they are stored. Asked for before what closes or moves them is. */
 async function keysOf(store: Store, table: LatestTable, rows: readonly StateRow[]): Promise<string[]> {
   const addresses = rows.map(({ address }) => address);
   const column = CHANGE_KEYS[table];
   if (column === 'address') return addresses;
+  const elsewhere = STANDS_ELSEWHERE[table];
   const keys: string[] = [];
   for (const some of chunks(addresses, ADDRESSES_PER_QUESTION)) {
     const found = await store.query<{ key: string }>(
-      `SELECT DISTINCT ${column} AS key FROM ${table} WHERE address IN {addresses:Array(String)}`,
+      `SELECT DISTINCT key FROM (
+         SELECT ${column} AS key FROM ${table} WHERE address IN {addresses:Array(String)}
+         ${elsewhere === undefined ? '' : `UNION ALL ${elsewhere}`}
+       )`,
       { addresses: some },
     );
     keys.push(...found.map(({ key }) => key));

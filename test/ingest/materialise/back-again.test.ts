@@ -7,7 +7,7 @@ import { firstSlotOfInterval } from '../../../ingest/materialise/rollups/slot-in
 import type { LogRecord } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
-import { account, batchOf, logOf, marker, PROGRAM, routed, transaction } from './support/records.ts';
+import { account, batchOf, key, logOf, marker, PROGRAM, routed, transaction } from './support/records.ts';
 
 let store: Store;
 beforeEach(async () => {
@@ -87,6 +87,39 @@ describe('whoever has a partition back', () => {
     await expect(first(transactions(1, [transaction('x', 1_201n, [routed(1n)])], 2))).rejects.toBeInstanceOf(
       OffsetGapError,
     );
+  });
+});
+
+describe('what closed just before a process was killed', () => {
+  const gone = (name: string, expected: 'program' | 'metadata') =>
+    account(name, new Uint8Array(32), new Uint8Array(0), { slot: 9n, lamports: 0n, expected });
+  const stood = (name: string) => ({
+    ...{ address: key(name), slot: '1', version: (1n << 64n).toString(), block_time: 1 },
+    ...{ source: 'stream', exists: 1 },
+  });
+
+  /** Of which keys of its table the one who takes over tells, once the engine has merged what both wrote. */
+  async function toldOf(table: 'venue_accounts' | 'metadata_accounts', record: LogRecord): Promise<string[]> {
+    const batch = accounts(0, [record, marker(9n)], 1);
+    await expect(process(refusing('changes'))(batch)).rejects.toThrow('killed');
+    await store.command(`OPTIMIZE TABLE ${table} FINAL`);
+    await process()(batch);
+    const [row] = await store.query<{ keys: string }>('SELECT keys FROM changes ORDER BY at DESC, seq DESC');
+    return JSON.parse(row?.keys ?? '{}')[table] ?? [];
+  }
+
+  test('is told of whose venue account it was', async () => {
+    const row = { ...stood('venue account'), policy: key('policy'), token_account: key('token') };
+    await store.insert('venue_accounts', [row]);
+    await store.insert('venue_accounts_by_policy', [{ policy: key('policy'), address: row.address }]);
+    expect(await toldOf('venue_accounts', gone('venue account', 'program'))).toContain(key('policy'));
+  });
+
+  test('is told of whose metadata it was', async () => {
+    const row = { ...stood('metadata'), mint: key('mint'), name: 'a', symbol: 'b', uri: 'c' };
+    await store.insert('metadata_accounts', [row]);
+    await store.insert('mints', [{ ...stood('mint'), metadata_pointer: row.address }]);
+    expect(await toldOf('metadata_accounts', gone('metadata', 'metadata'))).toContain(key('mint'));
   });
 });
 
