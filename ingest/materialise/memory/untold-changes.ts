@@ -25,7 +25,7 @@ export function createUntoldChanges(): UntoldChanges {
     takesOver: (place, { topic, assignment = null }) => {
       if (!HISTORY_TOPICS.includes(topic) || takenOverBy.get(place) === assignment) return;
       takenOverBy.set(place, assignment);
-      noteKeys(of(place), 'unseen_changes', ['']);
+      for (const table of ['unseen_changes', 'dead_letters'] as const) noteKeys(of(place), table, ['']);
     },
     told: (place) => void untold.delete(place),
   };

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
+import { deadLetterCount } from '../../../clickhouse/queries/status/status-counts.ts';
 import { OffsetGapError } from '../../../ingest/log/offset-gap.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
@@ -88,6 +89,17 @@ describe('whoever has a partition back', () => {
       OffsetGapError,
     );
   });
+});
+
+test('a letter that was resolved just before a process was killed is told of by who takes over', async () => {
+  const read = transaction('one', 5n, [routed(7n)]);
+  await process()(transactions(0, [{ ...read, payload: Uint8Array.of(1) }], 1));
+  expect(await deadLetterCount(store)).toBe('1');
+  await expect(process(refusing('changes'))(transactions(1, [read], 1))).rejects.toThrow('killed');
+  expect(await deadLetterCount(store)).toBe('0');
+  const before = (await told()).length;
+  await process()(transactions(1, [read], 2));
+  expect((await told()).slice(before).flat()).toContain('dead_letters');
 });
 
 describe('what closed just before a process was killed', () => {
