@@ -9,6 +9,8 @@ import { type KeptSessions, keepSessions } from './clickhouse-sessions.ts';
 
 /** Parts of the address that are no setting of the query. */
 const RESERVED = new Set(['query', 'database', 'query_id', 'session_id', 'session_timeout', 'role']);
+/** A setting that each insert has another value of: it is set anew, as parameters are. */
+const TOKEN = 'insert_deduplication_token';
 
 export interface ClickHouseFront {
   /** http://127.0.0.1:port, without a database. */
@@ -62,8 +64,9 @@ async function answer(
   const query = url.searchParams.get('query');
   const sql = query === null ? body : body === '' ? query : `${query}\n${body}`;
   const asked = [...url.searchParams].filter(([name]) => !RESERVED.has(name));
-  const parameters = asked.filter(([name]) => name.startsWith('param_'));
-  const settings = asked.filter(([name]) => !name.startsWith('param_'));
+  const isOwn = ([name]: [string, string]) => name.startsWith('param_') || name === TOKEN;
+  const parameters = asked.filter(isOwn);
+  const settings = asked.filter((one) => !isOwn(one));
   const set = settings.map(assignment);
   // As the deployment's account of that name has it.
   if (loginOf(request) === 'reader') set.push('readonly = 2');
