@@ -48,6 +48,9 @@ const CLUSTER_SETTINGS: ClickHouseSettings = {
   distributed_product_mode: 'global',
   // Of rows made from rows none is left out because an earlier block was the same.
   insert_deduplicate: 0,
+  // Rows made from rows are made of all shards' at once. From 25.7 on each shard makes them of its own alone otherwise, and
+  // knows the distributed tables of subqueries by no name.
+  parallel_distributed_insert_select: '0',
   // A recompute reads from the replica that the facts were written to.
   load_balancing: 'in_order',
 };

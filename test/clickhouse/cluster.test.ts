@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Store } from '../../clickhouse/client.ts';
+import { openServer, type Store } from '../../clickhouse/client.ts';
 import { forCluster, onClusterClause } from '../../clickhouse/schema/cluster.ts';
 import { migrations } from '../../clickhouse/schema/migrate.ts';
 import { statementsOf } from '../../clickhouse/schema/statements.ts';
 import { emptyDatabase } from '../support/database.ts';
+import { serveStatements } from './support/stub-server.ts';
 
 let store: Store;
 beforeAll(async () => {
@@ -92,4 +93,17 @@ describe('the cluster form of the migrations', () => {
   ])('of a statement that has none, or cannot be repeated, is refused: %s', (sql) => {
     expect(() => forCluster(sql, 'main')).toThrow('no cluster form');
   });
+});
+
+test('rows are made from rows of all shards at once: a cluster is told so, one server is not', async () => {
+  const server = await serveStatements(() => '');
+  const settingsOf = async (cluster: string | null) => {
+    const store = await openServer(`${server.url}/x`, cluster, 'read');
+    await store.command('INSERT INTO quote_days SELECT * FROM quote_spans');
+    await store.close();
+    return server.told.at(-1)?.settings;
+  };
+  expect((await settingsOf('main'))?.get('parallel_distributed_insert_select')).toBe('0');
+  expect((await settingsOf(null))?.get('parallel_distributed_insert_select')).toBeNull();
+  await server.close();
 });

@@ -1,0 +1,38 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A statement as a server is told it. */
+export interface Told {
+  sql: string;
+  settings: URLSearchParams;
+}
+
+export interface StubServer {
+  url: string;
+  told: Told[];
+  close(): Promise<void>;
+}
+
+/** What stands where a ClickHouse server would: a text is its answer, with status 200; `null` is none, ever. */
+export async function serveStatements(answer: (told: Told) => string | null): Promise<StubServer> {
+  const told: Told[] = [];
+  const server = http.createServer(async (request, response) => {
+    const settings = new URL(request.url ?? '/', 'http://here').searchParams;
+    const body = await text(request);
+    const one = { sql: [settings.get('query'), body].filter(Boolean).join('\n'), settings };
+    told.push(one);
+    const reply = answer(one);
+    if (reply !== null) response.end(reply);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    told,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
