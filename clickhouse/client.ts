@@ -8,6 +8,7 @@ import {
 import { embeddedConnection } from './embedded/connection.ts';
 import { opened, openSessions, type Sessions } from './embedded/sessions.ts';
 import { onClusterClause } from './schema/cluster.ts';
+import { wholeLines } from './whole-lines.ts';
 
 export type Params = Record<
   string,
@@ -20,7 +21,7 @@ export interface Store {
   query<Row>(sql: string, params?: Params): Promise<Row[]>;
   /**
    * The same rows as they come, for who keeps them as text: a line of names, then one for each row, JSON arrays all of
-   * them. @throws ClickHouseError
+   * them. @throws ClickHouseError, and Error for half an answer.
    */
   lines(sql: string, params?: Params): Promise<string>;
   /** Appends rows to a table, all or none of them. @throws ClickHouseError, also for a field the table does not have. */
@@ -159,6 +160,8 @@ export async function openServer(
         input_format_skip_unknown_fields: 0,
         date_time_input_format: 'best_effort',
         max_execution_time: 60,
+        // What fails on the way ends the answer, and is no row of it.
+        http_write_exception_in_output_format: 0,
         // Writers put their rows together themselves; a server that collects inserts lets each wait first.
         async_insert: 0,
         ...(cluster === null ? {} : CLUSTER_SETTINGS),
@@ -182,7 +185,7 @@ function storeOf(client: ClickHouseClient, database: string): Store {
     lines: async (sql, params) => {
       const format = 'JSONCompactEachRowWithNames';
       const result = await client.query({ query: sql, format, query_params: params ?? {} });
-      return result.text();
+      return wholeLines(await result.text());
     },
     insert: async (table, rows) => {
       if (rows.length === 0) return;

@@ -1,0 +1,22 @@
+/**
+ * A server that fails once it has begun to answer has said that all is well: the failure stands at the end of its lines,
+ * and some servers make a line of it like the others.
+ * @param text a line of names, then one for each row, JSON arrays all of them
+ * @throws Error where it breaks off
+ */
+export function wholeLines(text: string): string {
+  const names = arrayOf(text.slice(0, text.indexOf('\n')));
+  const last = text.slice(text.lastIndexOf('\n', text.length - 2) + 1);
+  if (names === null || !text.endsWith('\n') || arrayOf(last)?.length !== names.length)
+    throw new Error(`ClickHouse's answer broke off: ${last.trim().slice(0, 300)}`);
+  return text;
+}
+
+function arrayOf(line: string): unknown[] | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

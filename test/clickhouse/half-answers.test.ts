@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openServer, type Store } from '../../clickhouse/client.ts';
+import { type StubServer, serveStatements } from './support/stub-server.ts';
+
+let server: StubServer;
+let store: Store;
+let body = '';
+beforeAll(async () => {
+  server = await serveStatements(() => body);
+  store = await openServer(`${server.url}/x`, null, 'read');
+});
+afterAll(async () => {
+  await store.close();
+  await server.close();
+});
+
+const ROWS = '["address", "value"]\n["a", "1"]\n["b", "2"]\n';
+const FAILURE = 'Code: 241. DB::Exception: memory limit exceeded (MEMORY_LIMIT_EXCEEDED)';
+
+test.each([
+  ['as a row', `${ROWS}["${FAILURE}"]\n`],
+  ['as text', `${ROWS}${FAILURE}\n`],
+  ['as text behind half a row', `${ROWS}["c", ${FAILURE}\n`],
+  ['in a block of its own', `${ROWS}\r\n__exception__\r\ntag\r\n${FAILURE}\n80 tag\r\n__exception__\r\n`],
+  ['by nothing more', `${ROWS}["c", "3`],
+  ['before the first row', `["address", "value"]\n["${FAILURE}"]\n`],
+  ['before the names', ''],
+])('an answer whose failure on the way is told %s is none', async (_, answer) => {
+  body = answer;
+  await expect(store.lines('SELECT')).rejects.toThrow(/broke off/);
+});
+
+test('an answer that is whole is one, with rows and without', async () => {
+  for (const whole of [ROWS, '["address", "value"]\n']) {
+    body = whole;
+    expect(await store.lines('SELECT')).toBe(whole);
+  }
+});
+
+test('a server is asked to make no row of what fails on the way', async () => {
+  body = '{"a":"1"}\n';
+  expect(await store.query('SELECT')).toEqual([{ a: '1' }]);
+  expect(server.told.at(-1)?.settings.get('http_write_exception_in_output_format')).toBe('0');
+});
