@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type ClickHouseClient,
-  ClickHouseLogLevel,
-  type ClickHouseSettings,
-  createClient,
-} from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { embeddedConnection } from './embedded/connection.ts';
 import { opened, openSessions, type Sessions } from './embedded/sessions.ts';
 import { onClusterClause } from './schema/cluster.ts';
+import { CLUSTER_SETTINGS, SERVER_SETTINGS } from './server-settings.ts';
 import { wholeLines } from './whole-lines.ts';
 
 export type Params = Record<
@@ -41,20 +37,6 @@ export interface Store {
   patient?(): Store;
   close(): Promise<void>;
 }
-
-const CLUSTER_SETTINGS: ClickHouseSettings = {
-  // An insert has reached its shards when it is acknowledged.
-  distributed_foreground_insert: 1,
-  // Subqueries over distributed tables see every shard.
-  distributed_product_mode: 'global',
-  // Of rows made from rows none is left out because an earlier block was the same.
-  insert_deduplicate: 0,
-  // Rows made from rows are made of all shards' at once. From 25.7 on each shard makes them of its own alone otherwise, and
-  // knows the distributed tables of subqueries by no name.
-  parallel_distributed_insert_select: '0',
-  // A recompute reads from the replica that the facts were written to.
-  load_balancing: 'in_order',
-};
 
 /** Errors are thrown with all the client would print. */
 const QUIET = { log: { level: ClickHouseLogLevel.OFF } };
@@ -155,15 +137,7 @@ export async function openServer(
       request_timeout: withinMs,
       database,
       clickhouse_settings: {
-        output_format_json_quote_64bit_integers: 1,
-        output_format_json_quote_decimals: 1,
-        input_format_skip_unknown_fields: 0,
-        date_time_input_format: 'best_effort',
-        max_execution_time: 60,
-        // What fails on the way ends the answer, and is no row of it.
-        http_write_exception_in_output_format: 0,
-        // Writers put their rows together themselves; a server that collects inserts lets each wait first.
-        async_insert: 0,
+        ...SERVER_SETTINGS,
         ...(cluster === null ? {} : CLUSTER_SETTINGS),
       },
     });
