@@ -33,10 +33,10 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
     isOfProgram: (store) => isOfProgram(store, config.programId),
     signal,
     onError: (error) =>
-      logger.warn({ reason: messageOf(error) }, 'ClickHouse is not reachable; trying again'),
+      logger.warn({ reason: messageOf(error) }, 'ClickHouse does not serve us; trying again'),
     onSwitched: (database) => logger.info({ database }, 'serving this database'),
   });
-  needs('ClickHouse', async () => serving.currentStore().query('SELECT 1'));
+  needs('ClickHouse', serving.probe);
   const { currentStore } = serving;
   const latest = createLatest({
     currentStore,
@@ -47,11 +47,12 @@ await runService('api', COMMAND, async ({ config, logger, registry, signal, need
   const publicUrl = publicUrlOf(config, api.port);
   const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore, logger });
   needs('Postgres', agents.probe);
+  const refused = Promise.race([serving.refused, agents.refused]);
   // Whoever asks before that waits, rather than to be told that no store is there.
-  await doneWithin(FIRST_LOOK_MS, Promise.race([serving.refused, serving.looked, aborted(signal)]));
+  await doneWithin(FIRST_LOOK_MS, Promise.race([refused, serving.looked, aborted(signal)]));
   serveApi({ config, latest, agents, logger, registry, bound: api, signal });
   logger.info({ host: config.host, port: api.port }, 'serving');
-  await Promise.race([aborted(signal), serving.refused]);
+  await Promise.race([aborted(signal), refused]);
   await api.close();
   await agents.close();
   await serving.close();

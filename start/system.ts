@@ -139,7 +139,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     api,
     counters,
     failed: new Promise((_, reject) => {
-      for (const stage of stages) stage.catch(reject);
+      for (const stage of [...stages, agents.refused]) stage.catch(reject);
     }),
     stop: async () => {
       await api.close();

@@ -11,6 +11,7 @@ import type { NumberedPosts, ReadPosts } from '../latest/read-deps.ts';
 import { openDb } from '../postgres/connect.ts';
 import { deferred } from '../postgres/deferred.ts';
 import { migratePostgres } from '../postgres/migrate.ts';
+import { createSchemaProbe } from '../postgres/schema-probe.ts';
 import { watchPostgres } from '../postgres/watch.ts';
 import { createAgentParts } from './create-agent-parts.ts';
 import { runSweep } from './limits/sweep.ts';
@@ -23,8 +24,10 @@ export interface AgentSide {
   numberedPosts: NumberedPosts;
   /** Rejects where there is no Postgres to be had; until then the agents' routes wait and the others answer. */
   ready: Promise<void>;
-  /** Throws where Postgres does not answer. */
+  /** Throws where Postgres does not answer, and says what it lacks. */
   probe(): Promise<void>;
+  /** Rejects once Postgres turns out to be newer than this version. */
+  refused: Promise<never>;
   close(): Promise<void>;
 }
 
@@ -77,7 +80,7 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
     venue: config.optionsVenueUrl === null ? null : { url: config.optionsVenueUrl },
   });
   const stop = new AbortController();
-  const probe = async () => void (await db.query('SELECT 1'));
+  const { probe, refused } = createSchemaProbe(db, config.postgresUrl === null);
   const sweeping = runSweep(db, logger, stop.signal);
   if (config.postgresUrl !== null) void watchPostgres(probe, logger, stop.signal);
   return {
@@ -86,6 +89,7 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
     numberedPosts: numberedPosts(db),
     ready,
     probe,
+    refused,
     close: async () => {
       stop.abort();
       await sweeping;

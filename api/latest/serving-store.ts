@@ -1,8 +1,11 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { appliedOffsets, type Offsets, reaches } from '../../clickhouse/queries/progress/applied-offsets.ts';
+import { mustBeCurrent } from '../../clickhouse/schema/migrate.ts';
 import { readServing } from '../../clickhouse/serving/serving.ts';
-import { ConfigError, RetryableError } from '../../runtime/errors.ts';
+import { hidden } from '../../runtime/config/secrets.ts';
+import { ConfigError, messageOf, RetryableError } from '../../runtime/errors.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
+import { NotReadyError } from '../../runtime/process/readiness.ts';
 
 export interface ServingStore {
   /** The serving database; an answer asks once and keeps to it. @throws RetryableError before the first connection. */
@@ -11,6 +14,8 @@ export interface ServingStore {
   looked: Promise<void>;
   /** Rejects once the serving database turns out to be no one to serve. */
   refused: Promise<never>;
+  /** Throws where no database serves that answers, and says what one lacks that is there. */
+  probe(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -58,6 +63,7 @@ export function serveFrom(options: ServingOptions): ServingStore {
   const retired = new Map<Store, NodeJS.Timeout>();
   /** The one that is to replace the current one; what that one has applied, and since when it has no more. */
   let next: { store: Store; since: number; still: { offsets: Offsets; since: number } | null } | null = null;
+  let lacks: string | null = null;
 
   const retire = (store: Store) => {
     if (store === home) return;
@@ -89,6 +95,8 @@ export function serveFrom(options: ServingOptions): ServingStore {
       next = { store, since: performance.now(), still: null };
     }
     await check(next.store);
+    // One that serves is asked no more: a newer version may bring it further meanwhile.
+    await mustBeCurrent(next.store);
     if (current !== null && performance.now() - next.since < times.catchUpMs) {
       const [before, after] = await Promise.all([appliedOffsets(current), appliedOffsets(next.store)]);
       const now = performance.now();
@@ -113,19 +121,25 @@ export function serveFrom(options: ServingOptions): ServingStore {
         await pause(next === null ? times.everyMs : Math.min(times.everyMs, times.stillMs / 2), signal);
       } catch (error) {
         if (error instanceof ConfigError) return refused.reject(error);
+        lacks = error instanceof RetryableError ? messageOf(error) : null;
         onError(error);
         await pause(wait, signal);
         wait = Math.min(wait * 2, LONGEST_WAIT_MS);
       }
     }
   })();
+  const currentStore = () => {
+    if (current === null) throw new RetryableError('the database is not connected yet');
+    return current;
+  };
   return {
-    currentStore: () => {
-      if (current === null) throw new RetryableError('the database is not connected yet');
-      return current;
-    },
+    currentStore,
     looked: looked.promise,
     refused: refused.promise,
+    probe: async () => {
+      if (current === null && lacks !== null) throw new NotReadyError(hidden(lacks));
+      await currentStore().query('SELECT 1');
+    },
     close: async () => {
       await following;
       for (const timer of retired.values()) clearTimeout(timer);

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ConfigError } from '../../runtime/errors.ts';
+import { ConfigError, RetryableError } from '../../runtime/errors.ts';
 import type { Db, Queries } from './port.ts';
 
 const DIRECTORY = path.resolve(import.meta.dirname, '../agent/migrations');
@@ -10,17 +10,57 @@ const DIRECTORY = path.resolve(import.meta.dirname, '../agent/migrations');
 const LOCK = 7_221_035_001;
 const LOOK_EVERY_MS = 50;
 
+interface Migration {
+  name: string;
+  sql: string;
+  checksum: string;
+}
+
+/** The numbered files, in order. */
+async function migrations(): Promise<Migration[]> {
+  const names = (await readdir(DIRECTORY)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(path.join(DIRECTORY, name), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+/** What is still to be applied, in order. @throws ConfigError where what was applied is not what this version has. */
+async function pending(db: Queries): Promise<Migration[]> {
+  const rows = await db.query<Omit<Migration, 'sql'>>('SELECT name, checksum FROM agent_migrations');
+  const known = await migrations();
+  for (const { name, checksum } of rows) {
+    const file = known.find((migration) => migration.name === name);
+    if (file === undefined)
+      throw new ConfigError(
+        `the Postgres database has migration ${name}, which this version does not know: start the version that made it`,
+      );
+    if (file.checksum !== checksum)
+      throw new ConfigError(`the Postgres migration ${name} was edited after it was applied`);
+  }
+  const done = new Set(rows.map(({ name }) => name));
+  return known.filter(({ name }) => !done.has(name));
+}
+
+/** @throws RetryableError where the database is older than this version: `migrate` has not come round to it. */
+export async function mustBeCurrent(db: Queries): Promise<void> {
+  const [ledger] = await db.query<{ isThere: boolean }>(
+    `SELECT to_regclass('agent_migrations') IS NOT NULL AS "isThere"`,
+  );
+  const missing = await (ledger?.isThere ? pending(db) : migrations());
+  const names = missing.map(({ name }) => name).join(', ');
+  if (missing.length > 0) throw new RetryableError(`the database lacks ${names}: run npm run migrate`);
+}
+
 /**
  * Brings the agents' tables to the current schema and makes the key that challenges are signed under, once. Safe to
  * repeat and to run twice at once: the second waits.
  * @returns the names of the migrations that were applied.
- * @throws ConfigError where the database is not UTF-8, or an applied migration was edited.
+ * @throws ConfigError where the database is not UTF-8 or newer than this version, or an applied migration was edited.
  */
 export async function migratePostgres(db: Db): Promise<string[]> {
-  const names = (await readdir(DIRECTORY)).filter((name) => name.endsWith('.sql')).sort();
-  const files = await Promise.all(
-    names.map(async (name) => ({ name, sql: await readFile(path.join(DIRECTORY, name), 'utf8') })),
-  );
   return db.transaction(async (tx) => {
     // A wait inside the server would end with the time that a statement has.
     while (!(await tryLock(tx))) await pause(LOOK_EVERY_MS);
@@ -31,17 +71,8 @@ export async function migratePostgres(db: Db): Promise<string[]> {
       `CREATE TABLE IF NOT EXISTS agent_migrations (
          name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
     );
-    const rows = await tx.query<{ name: string; checksum: string }>(
-      'SELECT name, checksum FROM agent_migrations',
-    );
-    const known = new Map(rows.map((row) => [row.name, row.checksum]));
     const applied: string[] = [];
-    for (const { name, sql } of files) {
-      const checksum = createHash('sha256').update(sql).digest('hex');
-      const before = known.get(name);
-      if (before === checksum) continue;
-      if (before !== undefined)
-        throw new ConfigError(`the Postgres migration ${name} was edited after it was applied`);
+    for (const { name, sql, checksum } of await pending(tx)) {
       await tx.run(sql);
       await tx.query('INSERT INTO agent_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
       applied.push(name);
