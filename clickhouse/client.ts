@@ -124,8 +124,7 @@ export async function openServer(
   if (rights === 'write') {
     const first = createClient(options);
     try {
-      const query = `CREATE DATABASE IF NOT EXISTS ${database} ${onClusterClause(cluster)} ENGINE = Atomic`;
-      await first.command({ query });
+      await makeDatabase(first, database, cluster);
     } finally {
       await first.close();
     }
@@ -147,6 +146,16 @@ export async function openServer(
     patient: () => storeOf(connected(1, PATIENCE_MS), database),
   };
   return withAsides(store, over);
+}
+
+/** Where it is there nothing is made: a cluster would wait for a node that is away, longer than anybody waits for it. */
+async function makeDatabase(client: ClickHouseClient, name: string, cluster: string | null): Promise<void> {
+  const query = 'SELECT 1 FROM system.databases WHERE name = {name:String}';
+  const found = await client.query({ query, format: 'JSONEachRow', query_params: { name } });
+  if ((await found.json()).length > 0) return;
+  await client.command({
+    query: `CREATE DATABASE IF NOT EXISTS ${name} ${onClusterClause(cluster)} ENGINE = Atomic`,
+  });
 }
 
 function storeOf(client: ClickHouseClient, database: string): Store {

@@ -73,12 +73,16 @@ export function openDatabase(
 }
 
 /** The serving database of a server, its home opened and closed on the way. */
-export async function openServing(url: string, cluster: string | null): Promise<Store> {
-  const home = await openServer(url, cluster);
+export async function openServing(
+  url: string,
+  cluster: string | null,
+  rights: Rights = 'write',
+): Promise<Store> {
+  const home = await openServer(url, cluster, rights);
   try {
     const { database } = await readServing(home);
     if (database === home.database) return home;
-    const store = await openDatabase(url, database, cluster);
+    const store = await openDatabase(url, database, cluster, rights);
     await home.close();
     return store;
   } catch (error) {

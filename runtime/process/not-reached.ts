@@ -2,7 +2,7 @@ import { ConfigError, messageOf } from '../errors.ts';
 import { upstreamWords } from '../outside/upstream.ts';
 
 /** Postgres and ClickHouse: the user, the password, or the database that the address names. */
-const LOGIN_CODES = new Set(['28P01', '28000', '3D000', '516']);
+const LOGIN_CODES = new Set(['28P01', '28000', '3D000', '516', '81']);
 
 /**
  * For a server that is asked for the first time.
@@ -11,7 +11,7 @@ const LOGIN_CODES = new Set(['28P01', '28000', '3D000', '516']);
 export function notReached(variable: string, instead = ''): (error: unknown) => never {
   return (error) => {
     const { code } = (error ?? {}) as { code?: unknown };
-    if (LOGIN_CODES.has(String(code)))
+    if (typeof code === 'string' && LOGIN_CODES.has(code))
       throw new ConfigError(
         `the server of ${variable} refuses the user, password or database that it names (code ${code})`,
         { cause: error },

@@ -107,3 +107,23 @@ test('rows are made from rows of all shards at once: a cluster is told so, one s
   expect((await settingsOf(null))?.get('parallel_distributed_insert_select')).toBeNull();
   await server.close();
 });
+
+test('a database that is there is opened to write while a node of the cluster is away', async () => {
+  // Such a node keeps whatever is told to all of them waiting.
+  const server = await serveStatements(({ sql }) =>
+    sql.includes('ON CLUSTER') ? null : sql.includes('system.databases') ? '{"1":1}\n' : '',
+  );
+  const store = await openServer(`${server.url}/there`, 'main');
+  expect(server.told.map(({ settings }) => settings.get('param_name'))).toEqual(['there']);
+  await store.close();
+  await server.close();
+});
+
+test('one that is not there is made on every node', async () => {
+  const server = await serveStatements(() => '');
+  await (await openServer(`${server.url}/missing`, 'main')).close();
+  expect(server.told.map(({ sql }) => sql)).toContainEqual(
+    expect.stringMatching(/^CREATE DATABASE IF NOT EXISTS missing ON CLUSTER 'main' ENGINE = Atomic/),
+  );
+  await server.close();
+});

@@ -61,7 +61,9 @@ export async function audit(signal: AbortSignal): Promise<void> {
 async function open(config: Config, signal: AbortSignal): Promise<{ store: Store; close(): Promise<void> }> {
   const { clickhouseUrl, clickhouseCluster } = config;
   if (clickhouseUrl !== null) {
-    const store = await openServing(clickhouseUrl, clickhouseCluster).catch(notReached('CLICKHOUSE_URL'));
+    const store = await openServing(clickhouseUrl, clickhouseCluster, 'read').catch(
+      notReached('CLICKHOUSE_URL'),
+    );
     await mustBeCurrent(store);
     return { store: gentleStore(store, signal), close: () => store.close() };
   }

@@ -10,7 +10,7 @@ import { OPEN_GAP } from '../../../ingest/operate/audit/history-state.ts';
 import { createReport, type Report } from '../../../ingest/operate/audit/report.ts';
 import { lockDataDir } from '../../../runtime/process/data-lock.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase, freshDatabaseUrl } from '../../support/database.ts';
 import { batchOf, logOf, marker, PROGRAM, routed, transaction } from '../materialise/support/records.ts';
 import { deleteRows } from '../support/delete-rows.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
@@ -95,6 +95,17 @@ test('what was to be compared and was not is told where somebody has to see to i
     / run it again once it is closed$/,
   );
   expect(of(some, (report) => report.notComparable('hours', 'written to all the time'))).toBeNull();
+});
+
+test('makes no database that CLICKHOUSE_URL names by mistake, and says which variable names it', async () => {
+  const url = freshDatabaseUrl();
+  const { code, err } = await audit({ CLICKHOUSE_URL: url });
+  expect(code).toBe(1);
+  expect(err).toMatch(/^the server of CLICKHOUSE_URL refuses the user, password or database [^\n]+\n$/);
+  const home = await freshDatabase();
+  const name = new URL(url).pathname.slice(1);
+  expect(await home.query('SELECT 1 FROM system.databases WHERE name = {name:String}', { name })).toEqual([]);
+  await home.close();
 });
 
 describe('over a server', () => {
