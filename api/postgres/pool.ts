@@ -37,7 +37,7 @@ export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
       client.on('error', ignore);
       let broken: Error | undefined;
       try {
-        await client.query('BEGIN');
+        await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
         const result = await work({
           query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
             (await client.query(sql, [...params])).rows as Row[],
@@ -69,6 +69,9 @@ function connections(url: string, most: number, { connectMs, statementMs }: Pool
     query_timeout: statementMs + 2_000,
     idle_in_transaction_session_timeout: statementMs,
     application_name: 'bankroll-indexer',
+    // Who waited for their turn is to see what was written before it, whatever the server begins with. Said behind the
+    // start of the connection: a pooler in between takes no options there.
+    onConnect: (client) => client.query("SET default_transaction_isolation = 'read committed'"),
   });
   // A connection that dies while idle is replaced by the next question; without a listener it would end the process.
   pool.on('error', () => undefined);
