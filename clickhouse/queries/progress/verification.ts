@@ -1,5 +1,7 @@
+import { chunks } from '../../../runtime/chunks.ts';
 import type { Store } from '../../client.ts';
 import { knowsPlace, READING } from '../../reading-rank.ts';
+import { PER_QUESTION } from '../transactions/by-transaction.ts';
 import { STANDING } from '../transactions/disputed.ts';
 
 /** A transaction as it is stored. */
@@ -111,10 +113,12 @@ export async function storedBetween(store: Store, from: bigint, to: bigint): Pro
 
 /** The events of some transactions, by any slot, those too that were taken out: sums may still have them. */
 export async function eventsOf(store: Store, signatures: readonly string[]): Promise<StoredEvent[]> {
-  return store.query<StoredEvent>(
-    `SELECT signature, slot, position, policy, mint, quote_mint, log_partition
-     FROM events FINAL WHERE signature IN {signatures:Array(String)}`,
-    { signatures },
+  return inPieces(signatures, (some) =>
+    store.query<StoredEvent>(
+      `SELECT signature, slot, position, policy, mint, quote_mint, log_partition
+       FROM events FINAL WHERE signature IN {signatures:Array(String)}`,
+      { signatures: some },
+    ),
   );
 }
 
@@ -123,9 +127,21 @@ export async function policiesOf(
   store: Store,
   signatures: readonly string[],
 ): Promise<{ signature: string; slot: string; policy: string }[]> {
-  return store.query(
-    `SELECT signature, slot, policy FROM policy_transactions FINAL
-     WHERE signature IN {signatures:Array(String)} AND has_index != {struck:UInt8}`,
-    { signatures, struck: READING.struck },
+  return inPieces(signatures, (some) =>
+    store.query(
+      `SELECT signature, slot, policy FROM policy_transactions FINAL
+       WHERE signature IN {signatures:Array(String)} AND has_index != {struck:UInt8}`,
+      { signatures: some, struck: READING.struck },
+    ),
   );
+}
+
+/** Once of each. */
+async function inPieces<Row>(
+  signatures: readonly string[],
+  ask: (some: string[]) => Promise<Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const some of chunks([...new Set(signatures)], PER_QUESTION)) rows.push(...(await ask(some)));
+  return rows;
 }

@@ -9,7 +9,7 @@ export interface InSlot {
 export const nameOf = ({ slot, signature }: InSlot): string => `${slot} ${signature}`;
 
 /** The lists travel as bound parameters, in the address of the request. */
-const PER_QUESTION = 500;
+export const PER_QUESTION = 500;
 
 /** What is asked of transactions by the lists of their slots and signatures, in several questions where they are many. */
 export async function byTransaction<T>(
