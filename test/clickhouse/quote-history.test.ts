@@ -108,6 +108,28 @@ test.each(RANGES)('the sums of a block are those of its accounts, one by one: %o
   expect(await sumsOf(store, ends), `seed ${SEED}`).toEqual(expectedAt(ends));
 });
 
+test('however many holes there are, no question grows with them', async () => {
+  const many = await freshDatabase();
+  for (const [table, rows] of past.inserts) await insertWritten(many, table, rows);
+  // Behind all that is asked for.
+  const later = Array.from({ length: 20_000 }, (_, at) => 10_000_000 + at * 10);
+  await many.insert(
+    'stream_holes',
+    later.map((after) => ({ after_slot: String(after), to_slot: String(after + 5) })),
+  );
+  const longest: Record<string, number> = {};
+  const query: Store['query'] = (sql, params = {}) => {
+    for (const [name, value] of Object.entries(params))
+      longest[name] = Math.max(longest[name] ?? 0, encodeURIComponent(String(value)).length);
+    return many.query(sql, params);
+  };
+  const [ends = []] = RANGES.map(endsOf);
+  expect(await sumsOf({ ...many, query }, ends), `seed ${SEED}`).toEqual(expectedAt(ends));
+  // What a server takes of one is 131,072 characters, encoded.
+  expect(Object.entries(longest).filter(([, length]) => length > 10_000)).toEqual([]);
+  await many.close();
+});
+
 /** The store, and the statements that it is asked. */
 function listening(to: Store): { store: Store; asked: string[] } {
   const asked: string[] = [];

@@ -19,8 +19,6 @@ export type StepParams = {
   leasts: bigint[];
   /** The steps of `leasts`. */
   least_steps: number[];
-  hole_afters: bigint[];
-  hole_tos: bigint[];
 };
 
 /** Null where the stream has told of none of these moments. The last ones that it has not told of are left out. */
@@ -52,8 +50,6 @@ export function stepParams(ends: readonly number[], cover: StreamCover): StepPar
     steps_behind: [...behind.values()],
     leasts: rises.map(({ slot }) => slot),
     least_steps: rises.map(({ step }) => step),
-    hole_afters: afters,
-    hole_tos: tos,
   };
 }
 
@@ -64,14 +60,15 @@ const NEVER = '({steps:UInt32} + 1)';
  * Changes that the stream did not bring: what was seen last before `to_slot` does not hold from a step on. What was
  * before them is known all the same up to a slot, the step is the first that begins behind it: where a change lies in two
  * slots, as what was left out of the first does, nothing of the second says more. What was seen in a slot of `brought`
- * holds: the stream brought it behind the reading that found the change, and it says the same.
+ * holds: the stream brought it behind the reading that found the change, and it says the same. The holes are read where they
+ * lie: over the years they are more than a question can carry.
  */
 export const CHANGES = `
   SELECT c.address AS address, c.to_slot AS to_slot,
     if(c.to_slot = c.after_slot + 2, c.after_slot + 1,
       greatest(c.after_slot + 1, maxIf(f.slot, f.slot > c.after_slot AND f.slot <= c.to_slot), arrayMax(arrayConcat([toUInt64(0)],
-        arrayMap((after, to) -> if(after >= c.after_slot AND to <= c.to_slot, after + 1, 0),
-          {hole_afters:Array(UInt64)}, {hole_tos:Array(UInt64)}),
+        arrayMap(hole -> if(hole.1 >= c.after_slot AND hole.2 <= c.to_slot, hole.1 + 1, 0),
+          (SELECT groupUniqArray((after_slot, to_slot)) FROM stream_holes)),
         arrayMap(after -> if(after >= c.after_slot AND after < c.to_slot, after + 1, 0), any(w.losses)))))) AS safe,
     toUInt32(arrayFirstIndex(begin -> begin > safe, {begins:Array(UInt64)})) AS step,
     arraySort(groupUniqArrayArray(b.slots)) AS brought
