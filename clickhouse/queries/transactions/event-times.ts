@@ -48,7 +48,6 @@ export interface ToldPlace extends InSlot {
 }
 
 /** Where its logs were cut nothing but its events says where it stands; those of few mints are found by them alone. */
-
 export async function toldPlaces(store: Store, transactions: readonly InSlot[]): Promise<ToldPlace[]> {
   const rows = await byTransaction(transactions, (of) => {
     return store.query<InSlot & { time: string | null; tx_index: number; rank: number }>(
