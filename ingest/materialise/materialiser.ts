@@ -32,7 +32,7 @@ export interface MaterialiserOptions {
   onApplied?: (batch: LogBatch) => void;
   /** Told which rows a batch wrote, once they stand and before what makes sums over them present again. */
   onChanged?: (changes: Changes) => void;
-  /** Told where a partition stands that was not written by this process last, before any of it is written. */
+  /** Told where a partition stands that was not written by this process last, and is its own, before any of it is written. */
   onTakenOver?: (place: Progress) => void;
   /** Appends to the log's topic of dead letters what was found in a batch; awaited before the batch counts as applied. */
   keepDeadLetters?: KeepLetters;
@@ -109,7 +109,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const stored = mine.known.get(place);
     const goesOn = follows(stored, batch);
     const before = goesOn ? stored : await readProgress(store, topic, partition);
-    if (!goesOn) options.onTakenOver?.(before);
+    if (!goesOn && batch.owned()) options.onTakenOver?.(before);
     const first = batch.entries[0] as LogEntry;
     if (reread === undefined && HISTORY_TOPICS.includes(topic) && first.offset > before.offset + 1n)
       throw new OffsetGapError(place, before.offset + 1n, first.offset);

@@ -149,7 +149,11 @@ function lastSignatureAt(last: Progress['lastSignature'], record: LogRecord): Pr
   if (record.kind !== 'transaction') return last;
   const { slot } = record;
   const index = record.index ?? record.order;
-  const isNewer = last === null || slot > last.slot || (slot === last.slot && index > last.index);
+  const isBehind =
+    last !== null &&
+    slot === last.slot &&
+    (index > last.index || (index === last.index && last.text === null));
+  const isNewer = last === null || slot > last.slot || isBehind;
   return isNewer ? { text: encodeBase58(record.signature), slot, index } : last;
 }
 

@@ -178,7 +178,12 @@ test.each([
   const headers = new Headers(retryAfter === null ? {} : { 'Retry-After': retryAfter });
   const asked = answered(() => new Response('no', { status, headers }));
   const part = having(everyMs);
-  await vi.advanceTimersByTimeAsync(waitMs - A_MOMENT_MS);
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
+  // Of a busy policy there is something new all the time.
+  part.known().again();
+  await vi.advanceTimersByTimeAsync(waitMs - 3 * A_MOMENT_MS);
+  part.known().again();
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
   expect(part.known()).toMatchObject({ state: 'failed', status });
   expect(asked).toHaveBeenCalledTimes(1);
   answered(() => Response.json('here'));
@@ -190,6 +195,25 @@ test('a question that is none is asked once', async () => {
   const asked = answered(() => Response.json({ error: 'no such sort' }, { status: 400 }));
   const part = having(10_000);
   await vi.advanceTimersByTimeAsync(2 * HOUR_MS);
+  part.known().again();
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
   expect(part.known()).toMatchObject({ state: 'failed', status: 400 });
   expect(asked).toHaveBeenCalledTimes(1);
+});
+
+test('who asks for it by hand does not wait, and nor does another path', async () => {
+  answered(() => new Response('no', { status: 429, headers: { 'Retry-After': '20' } }));
+  const part = having();
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
+  answered(() => Response.json('here'));
+  part.known().askNow();
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
+  expect(part.known()).toMatchObject({ state: 'ready', data: 'here' });
+  answered(() => new Response('no', { status: 400 }));
+  part.known().again();
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
+  answered(() => Response.json('there'));
+  part.ask('/y');
+  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
+  expect(part.known()).toMatchObject({ path: '/y', state: 'ready', data: 'there' });
 });

@@ -14,10 +14,13 @@ export interface Resource<T> {
   there: number | null;
   /** The status of a refusal. */
   status: number | null;
+  /** There may be something new: asked for at once, or when its rest behind a failure is over. */
   again(): void;
+  /** The same for somebody who does not want to wait. */
+  askNow(): void;
 }
 
-type Known<T> = Omit<Resource<T>, 'again' | 'path'>;
+type Known<T> = Omit<Resource<T>, 'again' | 'askNow' | 'path'>;
 
 const NOTHING = { state: 'loading', data: null, failure: null, at: null, there: null, status: null } as const;
 const TIMEOUT_MS = 15_000;
@@ -87,6 +90,8 @@ export function useResource<T>(path: string | null, everyMs: number | null = nul
   const [known, setKnown] = useState<Known<T> & { path: string | null }>({ ...NOTHING, path });
   const [round, setRound] = useState(0);
   const underWay = useRef<Question | null>(null);
+  /** Behind a failure, until when it is left alone; unix milliseconds. */
+  const restsUntil = useRef(0);
   const current: Known<T> = known.path === path ? known : NOTHING;
 
   // A new round asks again.
@@ -94,6 +99,7 @@ export function useResource<T>(path: string | null, everyMs: number | null = nul
     if (path === null) return;
     const question: Question = { isAnotherWanted: false };
     underWay.current = question;
+    restsUntil.current = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const later = (ms: number) => {
       timer = setTimeout(() => {
@@ -119,6 +125,7 @@ export function useResource<T>(path: string | null, everyMs: number | null = nul
           return { path, state, data, at, there, failure: error.message, status };
         });
         const wait = waitAfter(error, everyMs);
+        restsUntil.current = Date.now() + (wait ?? Number.POSITIVE_INFINITY);
         if (wait !== null) later(wait);
       },
     );
@@ -128,11 +135,14 @@ export function useResource<T>(path: string | null, everyMs: number | null = nul
     };
   }, [path, everyMs, round]);
 
-  const again = useCallback(() => {
+  const askNow = useCallback(() => {
     if (underWay.current === null) setRound((value) => value + 1);
     else underWay.current.isAnotherWanted = true;
   }, []);
-  return { ...current, path, again };
+  const again = useCallback(() => {
+    if (Date.now() >= restsUntil.current) askNow();
+  }, [askNow]);
+  return { ...current, path, again, askNow };
 }
 
 /** Seconds from a time of the chain to an answer, by the clock that answered; until now where it cannot be had again. */

@@ -64,6 +64,28 @@ test('a partition that stands is told where it stands, also once it was given ou
   expect(await next.applied()).toEqual({ 0: 9_002, 1: 100, 2: 9_002 });
 });
 
+test('a partition that is taken away while it is asked where it stands is told by who has it now', async () => {
+  const registry = createRegistry('materialise');
+  const metrics = materialiseMetrics(registry, async () => new Map());
+  let isOwner = true;
+  const query: Store['query'] = async (sql, params) => {
+    const rows = await store.query(sql, params);
+    if (isOwner) metrics.assigned(new Map([['accounts' as Topic, [0]]]));
+    isOwner = false;
+    return rows as never;
+  };
+  const materialise = createMaterialiser({
+    ...{ store: { ...store, query }, programId: PROGRAM },
+    onTakenOver: metrics.takenOver,
+  });
+  const batch = {
+    ...batchOf('accounts', logOf([marker(9_003n)], 0n), { partition: 7 }),
+    owned: () => isOwner,
+  };
+  await expect(metrics.measured(materialise)(batch)).rejects.toThrow('taken away');
+  expect((await registry.getSingleMetric('materialise_applied_slot')?.get())?.values).toEqual([]);
+});
+
 test('readings have no markers, and stand nowhere', async () => {
   const registry = createRegistry('materialise');
   const { takenOver } = materialiseMetrics(registry, async () => new Map());

@@ -104,6 +104,9 @@ test('the last signature is none that was struck out, whoever owns its partition
   apply = createMaterialiser({ store, programId: PROGRAM });
   await take(1, transaction('older', 5n, []));
   expect(await last()).toBeNull();
+  // What comes back is named again.
+  await take(1, transaction('ghost', 12n, [routed(7n)]));
+  expect(await last()).toBe(named('ghost'));
   await take(1, transaction('newer', 13n, []));
   expect(await last()).toBe(named('newer'));
   await store.close();

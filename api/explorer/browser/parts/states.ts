@@ -44,7 +44,7 @@ function Failed({ of }: { of: Resource<unknown> }) {
   return html`<div class="notice failed" role="alert">
     <p><b>This cannot be shown now.</b> <${Text} text=${capital(of.failure ?? '')} />.</p>
     <p>Nothing is shown in its place: no number here is made up. It is asked for again by itself.</p>
-    <button type="button" onClick=${of.again}>Ask again</button>
+    <button type="button" onClick=${of.askNow}>Ask again</button>
   </div>`;
 }
 
