@@ -27,5 +27,8 @@ export function rankOf(index: number | null, { settled = false, decides = false 
 /** Whether an event of this rank, one that stands, came with its place in the block. */
 export const knowsPlace = (rank: number): boolean => rank % SETTLED === READING.placeKnown;
 
+/** The same of the column, in a question. */
+export const KNOWS_PLACE = `has_index % ${SETTLED} = ${READING.placeKnown}`;
+
 /** Whether it is of the reading that decides. */
 export const isDecided = (rank: number): boolean => rank >= DECIDED && rank !== READING.takenBack;

@@ -5,7 +5,6 @@ import {
   lastUndatedSlot,
   toldPlaces,
   undatedOf,
-  undatedWhole,
 } from '../../clickhouse/queries/transactions/event-times.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
@@ -48,10 +47,8 @@ export function createEventTimes(
       ...{ record, slot: record.slot.toString() },
       signature: encodeBase58(record.signature),
     }));
-    const [undated, whole] = had
-      ? await Promise.all([undatedOf(store, placed), undatedWhole(store, placed)])
-      : [[], []];
-    const wasUndated = new Set([...undated, ...whole].map(nameOf));
+    const undated = had ? await undatedOf(store, placed) : [];
+    const wasUndated = new Set(undated.map(nameOf));
     const lacking = placed.filter(
       (one) => one.record.blockTime === null || (one.record.index === null && wasUndated.has(nameOf(one))),
     );

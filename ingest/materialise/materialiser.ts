@@ -190,7 +190,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     if (topic !== 'transactions') return;
     const [{ offset: last }, { highest: applied }] = [batch.entries.at(-1) as LogEntry, before];
     // What is read again, cut shorter, finds all facts up to there, in sums of that version; of several none is kept back.
-    const isAgain = last < applied;
+    const isAgain = last <= applied;
     const of = { partition, offset: isAgain ? applied : last, facts: [...facts.events, ...derived.events] };
     // Nor is it known what is struck out.
     const anew = !alone || isAgain || struck.events.length > 0;

@@ -1,5 +1,5 @@
 import type { Store } from '../../client.ts';
-import { knowsPlace, READING } from '../../reading-rank.ts';
+import { KNOWS_PLACE, READING } from '../../reading-rank.ts';
 import { byTransaction, type InSlot } from './by-transaction.ts';
 
 export interface EventPlace extends InSlot {
@@ -28,17 +28,6 @@ export function undatedOf(store: Store, transactions: readonly InSlot[]): Promis
   });
 }
 
-/** Whole readings that stand without a time: of one without an event nothing else tells that. */
-export function undatedWhole(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
-  return byTransaction(transactions, (of) => {
-    return store.query<InSlot>(
-      `SELECT slot, signature FROM transactions FINAL
-       WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)} AND block_time IS NULL`,
-      of,
-    );
-  });
-}
-
 /** What earlier readings of a transaction told. */
 export interface ToldPlace extends InSlot {
   /** Unix seconds; null where none told it. */
@@ -50,8 +39,9 @@ export interface ToldPlace extends InSlot {
 /** Where its logs were cut nothing but its events says where it stands; those of few mints are found by them alone. */
 export async function toldPlaces(store: Store, transactions: readonly InSlot[]): Promise<ToldPlace[]> {
   const rows = await byTransaction(transactions, (of) => {
-    return store.query<InSlot & { time: string | null; tx_index: number; rank: number }>(
-      `SELECT slot, signature, max(block_time) AS time, argMax(tx_index, has_index) AS tx_index, max(has_index) AS rank
+    return store.query<InSlot & { time: string | null; tx_index: number; is_placed: number }>(
+      `SELECT slot, signature, max(block_time) AS time,
+         argMaxIf(tx_index, has_index, ${KNOWS_PLACE}) AS tx_index, max(${KNOWS_PLACE}) AS is_placed
        FROM (
          SELECT slot, signature, if(kind = '', NULL, block_time) AS block_time, tx_index, has_index FROM events
          WHERE mint IN (SELECT mint FROM events_by_slot
@@ -64,8 +54,8 @@ export async function toldPlaces(store: Store, transactions: readonly InSlot[]):
       of,
     );
   });
-  return rows.map(({ slot, signature, time, tx_index, rank }) => ({
+  return rows.map(({ slot, signature, time, tx_index, is_placed }) => ({
     ...{ slot, signature, time: time === null ? null : Number(time) },
-    index: knowsPlace(rank) ? tx_index : null,
+    index: is_placed === 1 ? tx_index : null,
   }));
 }

@@ -22,11 +22,11 @@ const begun = async (): Promise<Store> => {
   return store;
 };
 
-/** Transactions of a few policies, in two intervals around a midnight. */
+/** Transactions of a few policies, in three intervals around a midnight. */
 const LOG: TransactionRecord[] = Array.from({ length: 31 }, (_, at) =>
   transaction(
     `read again ${at}`,
-    BigInt(at < 13 ? at : NARROWEST + at),
+    BigInt(at < 13 ? at : at < 21 ? NARROWEST + at : 2 * NARROWEST + at),
     [routed(BigInt(2 ** at), `mint ${at % 3}`)],
     { blockTime: EVENING + at },
   ),
@@ -70,6 +70,22 @@ test('a batch that a better decoder reads again, cut shorter, has its sums', asy
     expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
   }
   await merged(store);
+  expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
+});
+
+test('… also the last of it, whose writer is killed before an interval is left', async () => {
+  const store = await begun();
+  const before = writerOf(
+    store,
+    read((at) => at === 12 || at === 19),
+  );
+  await before(0, 10);
+  await before(10, 21);
+  const again = writerOf(store, LOG);
+  await again(10, 13);
+  await again(13, 18);
+  await again(18, 21);
+  await writerOf(store, LOG)(21, 31);
   expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
 });
 

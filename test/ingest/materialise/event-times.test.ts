@@ -8,15 +8,13 @@ import {
   gapStates,
   incompleteState,
 } from '../../../clickhouse/queries/progress/index-state.ts';
-import { lastTransactions } from '../../../clickhouse/queries/states/policy.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 import type { LogRecord, StruckTransaction, TransactionRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { toGeyser } from '../../schemas/support/encode-transaction.ts';
-import { discriminator } from '../../schemas/support/kit-codecs.ts';
-import { credit, ours, POLICY } from '../../schemas/support/program-calls.ts';
-import { type Run, run } from '../../schemas/support/run.ts';
+import { credit, ours } from '../../schemas/support/program-calls.ts';
+import { run } from '../../schemas/support/run.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import {
   batchOf,
@@ -206,20 +204,6 @@ test('… also where its logs are cut, so that no whole reading told the place',
   const { undatedEvents } = await incompleteState(store);
   expect(undatedEvents.filter((event) => event.slot === String(slot + 600n))).toEqual([]);
   expect(await storedOf('placeless and cut')).not.toHaveProperty('undated');
-});
-
-test('… and where it has no event, and is the last that wrote its policy', async () => {
-  const { noon, one } = await between(401, 'with an event');
-  const compounds: Run = { ...ours(), data: discriminator('compound_lp') };
-  const bare = (change: Partial<TransactionRecord>) =>
-    transaction('bare', slot + 600n, [compounds], { blockTime: null, ...change });
-  await take([one({}), bare({ index: 8 })]);
-  expect(await storedOf('bare')).toHaveProperty('undated');
-  await take([bare({ blockTime: noon + 4, index: null, order: 40, source: 'rpc' })]);
-  expect(await storedOf('bare')).not.toHaveProperty('undated');
-  const policy = encodeBase58(POLICY);
-  const last = (await lastTransactions(store, [policy])).get(policy);
-  expect(last).toMatchObject({ signature: signatureOf('bare'), block_time: String(noon + 4) });
 });
 
 test('what was not written to its end is to be read again, and what was not struck out to its end is struck out again', async () => {
