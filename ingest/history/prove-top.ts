@@ -35,8 +35,8 @@ export async function proveTop(
   const first = new Set(listed.map(({ signature }) => signature));
   const found = new Set<string>();
   const pages = signaturePages({
-    ...{ rpc, address: programId, before: null, minContextSlot: gap.toSlot, signal },
-    ...{ commitment: 'finalized', downTo: lowest, upTo: gap.toSlot },
+    ...{ rpc, address: programId, before: null, minContextSlot: gap.toSlot, downTo: lowest, signal },
+    commitment: 'finalized',
   });
   try {
     for await (const page of pages) {

@@ -47,7 +47,7 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
   let proved = before !== null;
   for await (const page of signaturePages({
     ...{ rpc, address: programId, before, minContextSlot, signal },
-    ...{ downTo: fromSlot, upTo: gap.toSlot },
+    downTo: fromSlot,
   })) {
     const listed = page.signatures.filter(inside);
     const lowest = page.signatures.at(-1)?.slot;

@@ -84,7 +84,8 @@ async function listFrom(before: string | null, options: WindowOptions): Promise<
   const { rpc, programId, fromSlot, toSlot, signal } = options;
   const pages = signaturePages({
     ...{ rpc, address: programId, before, minContextSlot: toSlot, signal },
-    ...{ commitment: 'finalized', downTo: fromSlot, upTo: toSlot },
+    commitment: 'finalized',
+    downTo: fromSlot,
   });
   const listed: SignatureInfo[] = [];
   for await (const { signatures, isLast } of pages) {

@@ -39,14 +39,3 @@ export class NotKeptError extends RpcError {
     this.firstSlot = firstSlot;
   }
 }
-
-/** The node has jumped over the blocks about that slot; another may have made them. */
-export class NotMadeError extends RpcError {
-  override name = 'NotMadeError';
-  readonly slot: bigint;
-
-  constructor(slot: bigint) {
-    super('refused', `it tells no time of a block about slot ${slot}`, { again: 'elsewhere' });
-    this.slot = slot;
-  }
-}

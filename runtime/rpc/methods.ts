@@ -1,7 +1,7 @@
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { blockTimeOf } from '../../schemas/solana/block-time.ts';
 import { createAdaptiveLimit } from './adaptive-limit.ts';
-import { mustHaveMade, mustHaveMadeAll } from './blocks-made.ts';
+import { mustHaveMade } from './blocks-made.ts';
 import { NotKeptError, RpcError } from './error.ts';
 import type { RpcNode } from './node.ts';
 import type { RpcPool } from './pool.ts';
@@ -80,11 +80,6 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
       nullWithoutBlock,
     );
 
-  const finalTip = async (node: RpcNode) => {
-    const result = await ask(node, 'getSlot', [config({ commitment: 'finalized' })]);
-    return sound('getSlot', () => slotOf(result));
-  };
-
   /** Asks for the newest version that the node is known to take, and learns from its refusals. */
   const transactionFrom = async (node: RpcNode, signature: string, read?: ReadOptions) => {
     const version = versions.get(node) ?? NEWEST_VERSION;
@@ -123,20 +118,13 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
         accounts: (result as { value: unknown[] }).value.map(ownedAccount),
       })),
     getSignaturesForAddress: async (address, before, wanted, read) => {
-      const timesFrom = rememberingTimes(timeFrom);
       const list = (limit: number) =>
         pool.ask(async (node) => {
           if (read?.keptFrom !== undefined) await mustKeep(node, read.keptFrom);
           if (read?.madeAt !== undefined) await mustHaveMade(read.madeAt, (slot) => timeFrom(node, slot));
           const more = before === null ? { limit } : { limit, before };
           const result = await ask(node, 'getSignaturesForAddress', [address, config(read, more)]);
-          const page = sound('getSignaturesForAddress', () => signaturePage(result, limit));
-          await mustHaveMadeAll(
-            read?.madeAmong?.(page) ?? [],
-            (slot) => timesFrom(node, slot),
-            () => finalTip(node),
-          );
-          return page;
+          return sound('getSignaturesForAddress', () => signaturePage(result, limit));
         });
       return listed.ask(wanted, list);
     },
@@ -165,17 +153,6 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
     getSlot: (read) => call('getSlot', [config(read)], slotOf),
     getBlockTime: (slot) => call('getBlockTime', [Number(slot)], blockTimeOf).catch(nullWithoutBlock),
     getFirstAvailableBlock: () => call('getFirstAvailableBlock', [], slotOf),
-  };
-}
-
-/** Asked again, a node that breaks off now and then is asked for the rest alone. */
-function rememberingTimes(timeFrom: (node: RpcNode, slot: bigint) => Promise<number | null>) {
-  const known = new Map<RpcNode, Map<bigint, number | null>>();
-  return async (node: RpcNode, slot: bigint): Promise<number | null> => {
-    const times = known.get(node) ?? new Map<bigint, number | null>();
-    known.set(node, times);
-    if (!times.has(slot)) times.set(slot, await timeFrom(node, slot));
-    return times.get(slot) ?? null;
   };
 }
 

@@ -2,21 +2,12 @@ import type { RpcAccount, SignatureInfo, SlotBounds } from './replies.ts';
 
 export type Commitment = 'confirmed' | 'finalized';
 
-/** A slot about which a node that is whole has made blocks. */
-export interface MadePlace {
-  slot: bigint;
-  /** One that it lists something of: where it tells no time of that either, that it tells none says nothing. Null: its tip. */
-  beside: bigint | null;
-}
-
 export interface ReadOptions extends SlotBounds {
   commitment?: Commitment;
   /** Of signatures: a node answers that keeps history from this slot on. */
   keptFrom?: bigint;
   /** Likewise, one that made the blocks about this slot: it has not jumped over them. */
   madeAt?: bigint;
-  /** Likewise, one that made the blocks about these, by what it lists. */
-  madeAmong?: (listed: readonly SignatureInfo[]) => readonly MadePlace[];
   /** Of each account no more than its first bytes. */
   mostBytes?: number;
   /** Of a program's accounts those that begin so. */

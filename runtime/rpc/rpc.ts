@@ -3,7 +3,7 @@ import { createRpcNode, type RpcNode } from './node.ts';
 import { createRpcPool, type RpcPool } from './pool.ts';
 import type { NodeRpc, RpcNodes, RpcOptions } from './port.ts';
 
-export type { Commitment, MadePlace, NodeRpc, NodeWaits, ReadOptions, Rpc, RpcNodes } from './port.ts';
+export type { Commitment, NodeRpc, NodeWaits, ReadOptions, Rpc, RpcNodes } from './port.ts';
 
 /** @param urls of JSON-RPC nodes, the preferred ones first; their credentials never show in an error. */
 export function createRpc(urls: string | readonly string[], options: RpcOptions): RpcNodes {

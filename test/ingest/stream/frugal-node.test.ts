@@ -127,7 +127,7 @@ test('a place of a list that a node refuses is one that it does not know', async
           return rpc.getSignaturesForAddress(address, before, ...rest);
         },
       },
-      ...{ address: stage.chain.programId, before: 'a place', minContextSlot: 0n, downTo: 0n, upTo: 0n },
+      ...{ address: stage.chain.programId, before: 'a place', minContextSlot: 0n, downTo: 0n },
       signal: new AbortController().signal,
     });
   const failure = await pages(false)
