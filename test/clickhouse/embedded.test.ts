@@ -169,7 +169,10 @@ test('who only reads asks a server for nothing but reads: an account that cannot
   await reader.query('SELECT 1');
   expect(asked).toEqual([expect.stringMatching(/^SELECT 1/)]);
   await (await openServer(`${url}/bankroll`)).close();
-  expect(asked).toEqual([expect.anything(), expect.stringMatching(/^CREATE DATABASE IF NOT EXISTS/)]);
+  expect(asked.slice(1)).toEqual([
+    expect.stringMatching(/ FROM system\.databases /),
+    expect.stringMatching(/^CREATE DATABASE IF NOT EXISTS/),
+  ]);
   await reader.close();
   server.closeAllConnections();
   server.close();
