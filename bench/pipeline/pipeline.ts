@@ -63,6 +63,7 @@ async function drain(feeder: Feeder): Promise<number> {
 
 /** A node that has nothing to tell: what is measured is the stream. */
 const SILENT_NODE: RpcNodes = {
+  alone: [],
   checked: () => SILENT_NODE,
   getAccountInfo: async () => ({ slot: 1n, account: null }),
   getMultipleAccounts: async (addresses) => ({ slot: 1n, accounts: addresses.map(() => null) }),

@@ -53,6 +53,8 @@ export interface NodeRpc extends Rpc {
 
 /** Nodes each of which can be looked at before it is asked. */
 export interface RpcNodes extends Rpc {
+  /** Each of them, for what no other is to answer. */
+  alone: readonly NodeRpc[];
   /** The same nodes; one whose check throws an RpcError counts as one that has failed with it. */
   checked(check: (node: NodeRpc) => Promise<void>): Rpc;
 }

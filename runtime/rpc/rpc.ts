@@ -16,6 +16,7 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
   }));
   return {
     ...rpcOver(pool, timeoutMs, options),
+    alone,
     checked: (check) =>
       rpcOver(
         passing(pool, (node) => check(alone[nodes.indexOf(node)] as NodeRpc)),

@@ -4,15 +4,17 @@ import type { ProviderModes } from '../../../devnet/geyser/modes.ts';
 import { type GeyserServer, serveGeyser } from '../../../devnet/geyser/server.ts';
 import { notTakenAhead } from '../../../ingest/stream/chain-ahead.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
-import { deadUrl } from '../../support/answering.ts';
+import { deadUrl, serveAnswers } from '../../support/answering.ts';
 import { openStreamStage, type Running, type StreamStage } from '../support/stream-stage.ts';
 
 const FAR = 1_000_000n;
 
 let stage: StreamStage | null = null;
+const closing: (() => Promise<void>)[] = [];
 let other: { chain: Chain; geyser: GeyserServer } | null = null;
 afterEach(async () => {
   await stage?.close();
+  for (const close of closing.splice(0)) await close();
   await other?.geyser.close();
   other?.chain.close();
   stage = null;
@@ -26,6 +28,17 @@ async function openOther(modes: Partial<ProviderModes>): Promise<string> {
   other = { chain, geyser };
   for (let made = 0; made < 20; made += 1) await chain.produce([]);
   return `127.0.0.1:${geyser.port}`;
+}
+
+/** A node of a network that has each slot that is asked for, made at other times. */
+async function openOtherNode(): Promise<string> {
+  const results: Record<string, unknown> = { getBlockTime: 1_600_000_000, getSlot: 2_000 };
+  const server = await serveAnswers(({ body }) => {
+    const { id, method } = body as { id: number; method: string };
+    return { body: { jsonrpc: '2.0', id, result: results[method] } };
+  });
+  closing.push(server.close);
+  return server.url;
 }
 
 const reasons = ({ events }: Running) =>
@@ -85,6 +98,24 @@ test('one of the same chain goes on after as long as nothing was streamed, once 
   expect(await model.openGaps()).toEqual([]);
 });
 
+test('one of the same chain goes on also where the first address is of a test network that is further on', async () => {
+  const away = 1_200;
+  stage = await openStreamStage({ seed: 'wrong-first', policies: 3, retentionSlots: 50 });
+  const { model, chain } = stage;
+  await stage.live(30);
+  const first = stage.start();
+  await stage.settled();
+  await first.stop();
+  for (let made = 0; made < away; made += 1) await chain.produce([]);
+  const from = chain.tip().slot;
+  const rpcUrl = [await openOtherNode(), stage.rpc.url];
+  const running = stage.start({ position: model.position, rpcUrl });
+  const told = () => reasons(running).filter((reason) => reason.includes('chain than SOLANA_RPC_URL'));
+  const isTaken = () => model.markers.transactions.some((slot) => slot >= from);
+  await stage.liveUntil('it goes on, or is told', () => isTaken() || told().length > 0);
+  expect(told()).toEqual([]);
+});
+
 const NOW = { slot: 500_000n, time: 1_000 };
 const { signal } = new AbortController();
 const node = (tip: bigint, time: (slot: bigint) => Promise<number | null>) => ({
@@ -102,8 +133,36 @@ test.each([
   ['tells no times, and is as far', node(NOW.slot + 5n, async () => null), null],
   ['has no times to tell, and is as far', node(NOW.slot + 5n, lacking), null],
   ['tells no times, and is not as far', node(400_000n, async () => null), 'far behind it'],
-])('what is far ahead of the log, of a node that %s', async (_, rpc, why) => {
-  const words = await notTakenAhead(NOW, { rpc, reached: 1n, signal });
+])('what is far ahead of the log, of a node that %s', async (_, one, why) => {
+  const words = await notTakenAhead(NOW, { rpc: { alone: [one] }, reached: 1n, signal });
+  if (why === null) expect(words).toBeNull();
+  else expect(words).toContain(why);
+});
+
+const SAME = node(NOW.slot + 5n, knownTo(NOW.slot));
+const OTHER = node(NOW.slot + 5n, async () => 9_000);
+const BEHIND = node(400_000n, knownTo(400_000n));
+const UNTIMED = node(NOW.slot + 5n, async () => null);
+const away = () => Promise.reject(new RpcError('unreachable', 'it is away'));
+const AWAY = { getSlot: away, getBlockTime: away };
+const SILENT = {
+  getSlot: () => new Promise<bigint>(() => {}),
+  getBlockTime: () => new Promise<null>(() => {}),
+};
+
+test.each([
+  ['another time, and its time', [OTHER, SAME], null],
+  ['its time, and nothing', [SAME, SILENT], null],
+  ['nothing, and its time', [AWAY, SAME], null],
+  ['another time, and nothing', [OTHER, AWAY], 'another chain than'],
+  ['another time each', [OTHER, OTHER], 'another chain than'],
+  ['another time, and that it is behind', [OTHER, BEHIND], 'far behind it'],
+  ['that it is behind, and that it is as far', [BEHIND, UNTIMED], null],
+  ['another time, and that it is as far', [OTHER, UNTIMED], 'does not tell yet'],
+  ['that it is as far, and another time', [UNTIMED, OTHER], 'does not tell yet'],
+  ['nothing, both', [AWAY, AWAY], 'does not tell ('],
+])('likewise, of two nodes that tell %s', async (_, alone, why) => {
+  const words = await notTakenAhead(NOW, { rpc: { alone }, reached: 1n, signal });
   if (why === null) expect(words).toBeNull();
   else expect(words).toContain(why);
 });
