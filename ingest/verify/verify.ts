@@ -9,6 +9,7 @@ import type { Gap } from '../history/gap.ts';
 import type { UnreadGap } from '../history/read-history.ts';
 import type { LogWriter } from '../log/port.ts';
 import { type AccountsAgain, createFoundAgain, type FoundAgain } from './accounts-again.ts';
+import { budgeted } from './budgeted.ts';
 import { decideDispute } from './decide-disputes.ts';
 import { createLateSlots, type LateSlots } from './late-slots.ts';
 import { createOpenSlots, type OpenSlots } from './open-slots.ts';
@@ -91,8 +92,8 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
   const { store, logger, signal, late = createLateSlots(), everyMs = EVERY_MS } = options;
   const open = createOpenSlots(late);
   let isRecalled = false;
-  const rpc = budgeted(options.rpc, REQUESTS_PER_SECOND, signal);
-  const ofGhosts = budgeted(options.rpc, OF_GHOSTS_PER_SECOND, signal);
+  const rpc = budgeted(options.rpc, createBucket(REQUESTS_PER_SECOND, BURST), signal);
+  const ofGhosts = budgeted(options.rpc, createBucket(OF_GHOSTS_PER_SECOND, BURST), signal);
   /** What was told and may not be applied yet. */
   let told: bigint | null = null;
   while (!signal.aborted) {
@@ -228,19 +229,3 @@ function higher(a: bigint | null, b: bigint | null): bigint | null {
 }
 
 const lower = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-
-/** Keeps the requests of the comparison within what a provider gives beside everything else. */
-function budgeted(rpc: Rpc, perSecond: number, signal: AbortSignal): Rpc {
-  const bucket = createBucket(perSecond, BURST);
-  return {
-    ...rpc,
-    getSignaturesForAddress: async (...args) => {
-      await bucket.take(signal);
-      return rpc.getSignaturesForAddress(...args);
-    },
-    getTransaction: async (...args) => {
-      await bucket.take(signal);
-      return rpc.getTransaction(...args);
-    },
-  };
-}

@@ -118,10 +118,17 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
         accounts: (result as { value: unknown[] }).value.map(ownedAccount),
       })),
     getSignaturesForAddress: async (address, before, wanted, read) => {
+      const timeAt = async (node: RpcNode, slot: bigint) => {
+        await read?.pace?.();
+        return timeFrom(node, slot);
+      };
       const list = (limit: number) =>
         pool.ask(async (node) => {
-          if (read?.keptFrom !== undefined) await mustKeep(node, read.keptFrom);
-          if (read?.madeAt !== undefined) await mustHaveMade(read.madeAt, (slot) => timeFrom(node, slot));
+          if (read?.keptFrom !== undefined) {
+            await read.pace?.();
+            await mustKeep(node, read.keptFrom);
+          }
+          if (read?.madeAt !== undefined) await mustHaveMade(read.madeAt, (slot) => timeAt(node, slot));
           const more = before === null ? { limit } : { limit, before };
           const result = await ask(node, 'getSignaturesForAddress', [address, config(read, more)]);
           return sound('getSignaturesForAddress', () => signaturePage(result, limit));

@@ -8,6 +8,8 @@ export interface ReadOptions extends SlotBounds {
   keptFrom?: bigint;
   /** Likewise, one that made the blocks about this slot: it has not jumped over them. */
   madeAt?: bigint;
+  /** Waited for before each request that these two add to that for the list. */
+  pace?: () => Promise<void>;
   /** Of each account no more than its first bytes. */
   mostBytes?: number;
   /** Of a program's accounts those that begin so. */

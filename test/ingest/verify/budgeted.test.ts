@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { budgeted } from '../../../ingest/verify/budgeted.ts';
+import { listWindow } from '../../../ingest/verify/verify-window.ts';
+import { createRpc, type ReadOptions } from '../../../runtime/rpc/rpc.ts';
+import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
+
+const METHODS = ['getSignaturesForAddress', 'getBlockTime', 'getFirstAvailableBlock'];
+
+let stage: StreamStage;
+beforeAll(async () => {
+  stage = await openStreamStage({ seed: 'budgeted', policies: 2 });
+  await stage.live(20);
+  for (let made = 0; made < 100; made += 1) await stage.chain.produce([]);
+});
+afterAll(() => stage.close());
+
+/** A client that counts what it takes, and what the node was asked since. */
+function counted(onTaken = () => {}, signal = AbortSignal.any([])) {
+  const asked = () => METHODS.reduce((sum, method) => sum + stage.rpc.asked(method), 0);
+  const before = asked();
+  let taken = 0;
+  const take = async () => {
+    taken += 1;
+    onTaken();
+    return true;
+  };
+  const rpc = budgeted(createRpc(stage.rpc.url, { commitment: 'confirmed' }), { take }, signal);
+  return { rpc, taken: () => taken, asked: () => asked() - before };
+}
+
+/** As of what is to be struck out, in a slot about which a node has no blocks. */
+const ABOUT_A_HOLE: ReadOptions = { commitment: 'finalized', keptFrom: 40n, madeAt: 40n };
+const jump = () => stage.rpc.faults.behave({ jumped: { fromSlot: 20n, toSlot: 50n } });
+
+test('each request about a window takes its turn, also what asks how far back the node keeps', async () => {
+  const { rpc, taken, asked } = counted();
+  const { programId } = stage.chain;
+  const { signal } = new AbortController();
+  const listed = await listWindow({ rpc, programId, fromSlot: 0n, toSlot: 60n, behind: null, signal });
+  expect(listed.length).toBeGreaterThan(0);
+  expect(taken()).toBeGreaterThan(1);
+  expect(taken()).toBe(asked());
+});
+
+test('so does each about what is to be struck out', async () => {
+  jump();
+  const { rpc, taken, asked } = counted();
+  const reading = rpc.getSignaturesForAddress(stage.chain.programId, null, 1, ABOUT_A_HOLE);
+  await expect(reading).rejects.toThrow('no time of a block about');
+  expect(taken()).toBeGreaterThan(10);
+  // It does not come to the list.
+  expect(taken() - 1).toBe(asked());
+});
+
+test('one that is to end asks for no more', async () => {
+  jump();
+  const stop = new AbortController();
+  const { rpc, taken, asked } = counted(() => {
+    if (taken() === 5) stop.abort();
+  }, stop.signal);
+  const reading = rpc.getSignaturesForAddress(stage.chain.programId, null, 1, ABOUT_A_HOLE);
+  await expect(reading).rejects.toThrow('abort');
+  expect(asked()).toBeLessThan(5);
+});
