@@ -50,6 +50,12 @@ function part(): Extent {
   return { includes: (at) => at % ONE_IN === first, histories: FULL ? 25 : 2 };
 }
 
+/** There are some, and each of them matches. */
+function eachOf(list: unknown, what: string, wanted: object): void {
+  expect(list, what).not.toHaveLength(0);
+  expect(list, what).toMatchObject((list as unknown[]).map(() => wanted));
+}
+
 const statusOf = async () => (await harness.get('/status')) as unknown as Status;
 
 /** Slots go by that the stream will never show again, while RPC answers nothing. */
@@ -156,11 +162,9 @@ describe(`every route equals the ledger (SCENARIO_SEED=${SEED})`, () => {
         expect(loop.step2_routed).toMatchObject({ protocolCut: missing, toLp: missing, toBankroll: missing });
         expect(loop.step6_buyback).toMatchObject({ spent: missing, burned: missing });
         const { items } = await harness.get('/rankings');
-        expect(items).toMatchObject((items as unknown[]).map(() => ({ fees: missing })));
+        eachOf(items, 'rows of /rankings', { fees: missing });
         const { revenueByDayTimeSeries: series } = await harness.get('/analytics');
-        expect(series).toMatchObject(
-          (series as unknown[]).map(() => ({ routedToLp: missing, profitSwept: missing })),
-        );
+        eachOf(series, 'days of /analytics', { routedToLp: missing, profitSwept: missing });
       }
       harness.rpc.faults.down(null);
       await live(5);

@@ -192,6 +192,7 @@ async function toldBetween(from: number, to: number): Promise<number> {
     const { items } = (await harness.get(`/coins/${mint}/history?step=hour&from=${from}&to=${to}`)) as {
       items: { bankroll: { absent: boolean } }[];
     };
+    expect(items.length, `hours of ${mint}`).toBeGreaterThanOrEqual(Math.floor((to - from) / 3_600));
     told += items.filter(({ bankroll }) => !bankroll.absent).length;
   }
   return told;
