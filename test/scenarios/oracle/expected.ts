@@ -1,6 +1,6 @@
 import type { PlacedEvent, View } from './view.ts';
 import { total } from './view.ts';
-import { wasAsNow } from './written.ts';
+import { toldAt, wasAsNow } from './written.ts';
 
 /** A value that is known only within bounds; vitest compares through it. */
 export class Matching {
@@ -68,14 +68,28 @@ export function near(wanted: number): Matching {
 export const readAt = (view: View, address: string): Matching => readOf(view, [address]);
 
 /**
- * The oldest of the times of these accounts, and of others in unix seconds: not before their last writes. What is read
- * over RPC and says what is known moves nothing: then it is a time at which one of them was what it is now.
+ * The oldest of the times of these accounts, and of others in unix seconds: where the index was told of all of them, just
+ * that, else not before their last writes. What is read over RPC and says what is known moves nothing: then it is a time
+ * at which one of them was what it is now.
  */
 export function readOf(view: View, addresses: readonly string[], ...others: readonly number[]): Matching {
+  const told = addresses.map((address) => toldAt(view, address)).filter((times) => times !== null);
+  if (told.length > 0 && told.length === addresses.length)
+    return oldestOf([...told, ...others.map((time) => [time])]);
   const written = addresses.map((address) => view.state.lastWrite(address)?.blockTime ?? 0);
   const wanted = between(Math.min(view.now, ...written, ...others), view.now);
   const said = (value: unknown) => addresses.some((address) => wasAsNow(view, address, value));
   return new Matching(wanted.wanted, (value) => wanted.test(value) || said(value));
+}
+
+/** The oldest of some times, of each of which one is so. */
+function oldestOf(times: readonly (readonly number[])[]): Matching {
+  const latest = Math.min(...times.map((some) => Math.max(...some)));
+  const possible = times
+    .flat()
+    .filter((time) => time <= latest)
+    .map(iso);
+  return new Matching([...new Set(possible)].join(' or '), (value) => possible.includes(value as string));
 }
 
 export interface Figure {

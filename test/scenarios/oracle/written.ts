@@ -8,8 +8,16 @@ interface Writes {
   /** How many blocks are in it. */
   blocks: number;
   /** By address: when each state was written, in order. */
-  byAddress: Map<Key, { time: number; state: string }[]>;
+  byAddress: Map<Key, Written>;
 }
+
+interface Written {
+  /** Whether the program owns it. */
+  ours: boolean;
+  states: { time: number; state: string }[];
+}
+
+const OURS: readonly TableName[] = ['configs', 'origins', 'models', 'policies', 'venues'];
 
 const known = new WeakMap<Chain, Writes>();
 
@@ -28,8 +36,9 @@ function add(byAddress: Writes['byAddress'], { blockTime: time, rows }: BlockCha
     for (const [address, value] of changed) {
       const state = value === null ? 'closed' : stateOf(table, value, programId);
       const before = byAddress.get(address);
-      if (before === undefined) byAddress.set(address, [{ time, state }]);
-      else before.push({ time, state });
+      if (before === undefined)
+        byAddress.set(address, { ours: OURS.includes(table), states: [{ time, state }] });
+      else before.states.push({ time, state });
     }
   }
 }
@@ -43,11 +52,26 @@ function stateOf(table: TableName, value: Tables[TableName], programId: Key): st
 
 /** Whether an account was at that time, as it is served, what it is now. */
 export function wasAsNow({ chain }: View, address: string, time: unknown): boolean {
-  const all = writesOf(chain).byAddress.get(address) ?? [];
+  const all = writesOf(chain).byAddress.get(address)?.states ?? [];
   const seconds = Date.parse(String(time)) / 1000;
   const now = all.at(-1)?.state;
   // Several blocks have the same second.
   return all.some(
     (write, at) => write.state === now && write.time <= seconds && (all[at + 1]?.time ?? seconds) >= seconds,
   );
+}
+
+/**
+ * When what an account is now was written, oldest first: more than once where a write left it as it was. Null where the
+ * index may have read that, not been told of it: what nobody knew when it was made is read, but for the program's own.
+ */
+export function toldAt({ chain, now, watchedSince }: View, address: string): number[] | null {
+  const watched = watchedSince(now + 1);
+  const written = writesOf(chain).byAddress.get(address);
+  if (watched === null || written === undefined) return null;
+  const { ours, states } = written;
+  const other = states.findLastIndex(({ state }) => state !== states.at(-1)?.state);
+  const times = states.slice(other + 1).map(({ time }) => time);
+  const [made, changed] = [states[0]?.time ?? 0, times[0] ?? 0];
+  return changed > watched && (ours || made <= watched) ? times : null;
 }
