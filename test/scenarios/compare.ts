@@ -10,7 +10,7 @@ import { analyticsTotals, disagreements, registries, status } from './oracle/pro
 import { orderings, rankingRow, rankings } from './oracle/rankings.ts';
 import type { View } from './oracle/view.ts';
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 export type Get = (route: string) => Promise<Json>;
 
@@ -64,7 +64,7 @@ async function compareStatus(get: Get, view: View): Promise<void> {
   expect(disagreements(served.indexer as never), 'what /status says of the stream').toEqual([]);
 }
 
-async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+export async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items];
   const worker = async () => {
     for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await run(item);
@@ -132,7 +132,7 @@ async function compareAnalytics(get: Get, view: View): Promise<void> {
   );
 }
 
-async function compareActivity(
+export async function compareActivity(
   get: Get,
   mint: string,
   expected: readonly object[],

@@ -4,6 +4,7 @@ import { type GeyserServer, serveGeyser } from '../../devnet/geyser/server.ts';
 import { type RpcServer, serveRpc } from '../../devnet/rpc/server.ts';
 import { PATIENCE_MS } from '../support/awaited.ts';
 import { compare, type Extent, type Get, UNPACKED } from './compare.ts';
+import { compareSums } from './compare-sums.ts';
 import { inTime } from './late.ts';
 import { viewOf } from './oracle/view.ts';
 import { type Product, type ProductOptions, startProduct } from './product.ts';
@@ -140,6 +141,8 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     return uncarried.every((address) => others.has(address));
   };
 
+  const view = () => viewOf(chain, options.polled ?? false, watchedSince);
+
   const stop = async () => {
     await product?.stop();
     product = null;
@@ -178,7 +181,8 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       await untilExact({
         settle,
         nextSlot: () => chain.produce([]),
-        compare: () => compare(get, viewOf(chain, options.polled ?? false, watchedSince), extent),
+        compare: () => compare(get, view(), extent),
+        compareSums: () => compareSums(get, view(), extent),
         limitMs: EXACT_LIMIT_MS,
       });
       // What came up last is known, and nobody would see it change yet.

@@ -5,6 +5,8 @@ export interface UntilExactOptions {
   nextSlot(): Promise<unknown>;
   /** @throws AssertionError with the first difference */
   compare(): Promise<void>;
+  /** The same of what waits for no account: it has one look. */
+  compareSums?(): Promise<void>;
   /** For a difference to go away, from the first one on. */
   limitMs: number;
   /** How often it must be found at least before it stays: how long one look takes is the machine's. */
@@ -24,6 +26,8 @@ export async function untilExact(options: UntilExactOptions): Promise<void> {
   // An account that came up in the last slot is read once the next has come.
   await settle();
   await nextSlot();
+  await settle();
+  await options.compareSums?.();
   let differsSince: number | null = null;
   let isTold = false;
   for (let look = 1; ; look += 1) {
