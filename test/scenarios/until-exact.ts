@@ -9,10 +9,9 @@ export interface UntilExactOptions {
   compareSums?(): Promise<void>;
   /** For a difference to go away, from the first one on. */
   limitMs: number;
-  /** How often it must be found at least before it stays: how long one look takes is the machine's. */
-  looks?: number;
 }
 
+/** How often a difference must be found at least before it stays: how long one look takes is the machine's. */
 const LOOKS = 5;
 /** Most differences are gone by then: whoever broke something reads of it, and need not wait for the limit. */
 const TOLD_AFTER_MS = 30_000;
@@ -22,7 +21,7 @@ const TOLD_AFTER_MS = 30_000;
  * @throws AssertionError with a difference that stays
  */
 export async function untilExact(options: UntilExactOptions): Promise<void> {
-  const { settle, nextSlot, compare, limitMs, looks = LOOKS } = options;
+  const { settle, nextSlot, compare, limitMs } = options;
   // An account that came up in the last slot is read once the next has come.
   await settle();
   await nextSlot();
@@ -38,8 +37,8 @@ export async function untilExact(options: UntilExactOptions): Promise<void> {
       differsSince ??= performance.now();
       const isDifference = error instanceof Error && error.name === 'AssertionError';
       const lastsMs = performance.now() - differsSince;
-      if (!isDifference || (look >= looks && lastsMs > limitMs)) throw error;
-      if (!isTold && look >= looks && lastsMs > TOLD_AFTER_MS) {
+      if (!isDifference || (look >= LOOKS && lastsMs > limitMs)) throw error;
+      if (!isTold && look >= LOOKS && lastsMs > TOLD_AFTER_MS) {
         isTold = true;
         console.warn(`differs for ${TOLD_AFTER_MS / 1000} s, ends after ${limitMs / 1000}: ${error.message}`);
       }
