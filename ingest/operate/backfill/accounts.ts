@@ -29,6 +29,8 @@ export interface BackfillAccountsOptions {
   logger: Logger;
   signal: AbortSignal;
   onProgress(done: number, total: number): void;
+  /** A list that fails is waited for so long. */
+  patienceMs?: number;
 }
 
 export interface BackfilledAccounts {

@@ -1,11 +1,13 @@
 import { retryUntilDone } from '../../../runtime/retry.ts';
 import type { Gap } from '../../history/gap.ts';
 import type { StreamStore } from '../../stream/stored-state.ts';
-import { type BackfilledAccounts, backfillAccounts } from './accounts.ts';
+import { type BackfillAccountsOptions, type BackfilledAccounts, backfillAccounts } from './accounts.ts';
 import type { Unread } from './cursor.ts';
 import { type BackfillTransactionsOptions, backfillTransactions } from './transactions.ts';
 
-export interface BackfillOptions extends BackfillTransactionsOptions {
+export interface BackfillOptions
+  extends BackfillTransactionsOptions,
+    Pick<BackfillAccountsOptions, 'patienceMs'> {
   store: Pick<StreamStore, 'knownAccounts' | 'openGaps'>;
   launchpadProgramId: string;
 }

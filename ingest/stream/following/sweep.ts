@@ -19,7 +19,7 @@ const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
 /** What was listed is compared so often, and who refuses to list the program's accounts or to read some asked again. */
 const COMPARE_MS = 60_000;
-/** A list that lacked some, or was waited for in vain, is asked for so many times as rarely: it is long. */
+/** A list that lacked some, or was waited for in vain, is asked for once more after that, then so many times as rarely: it is long. */
 const PART_RESTS = 10;
 
 export interface SweeperOptions extends Pick<ListProofOptions, 'named' | 'isKnown' | 'isHistoryRead'> {
@@ -63,7 +63,10 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, 'mint'),
     options,
   );
-  const list = createPatientList(reader, encodeBase58(programId), options);
+  const everyMs = options.compareMs ?? COMPARE_MS;
+  const list = createPatientList(reader, encodeBase58(programId), {
+    ...{ signal, logger, patienceMs: everyMs / 2 },
+  });
   let wanted: bigint | null = null;
   let running = false;
   /** What the last list was; null before one. */
@@ -107,7 +110,6 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     else for (const address of settled) inDoubt.delete(address);
     return found;
   };
-  const everyMs = options.compareMs ?? COMPARE_MS;
   const again = createLeftOut({ read, everyMs, signal });
   const isOwned = ({ owner, lamports }: AccountRecord) =>
     lamports > 0n && Buffer.compare(owner, programId) === 0;
@@ -183,11 +185,13 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   };
 
   const compareAgain = async () => {
-    for (let rests = 1; !signal.aborted; rests += 1) {
+    let rests = 0;
+    while (!signal.aborted) {
       await pause(everyMs, signal);
       isDue = listed !== null;
       const isLong = listed === 'part' || listed === 'silent';
-      if (listed === 'refused' || (isLong && rests % PART_RESTS === 0)) request(0n);
+      rests = isLong ? rests + 1 : 0;
+      if (listed === 'refused' || rests % PART_RESTS === 1) request(0n);
       else if (isDue) start();
     }
   };

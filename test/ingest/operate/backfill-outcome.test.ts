@@ -196,7 +196,7 @@ test.each([
 ] as const)(
   'where a node %s the list of accounts transactions are read all the same, and it is told',
   async (_, scans) => {
-    const { out, err } = await backfilled(0n, [], { scans });
+    const { out, err } = await backfilled(0n, [], { scans }, undefined, { patienceMs: 1 });
     expect(out).toEqual([expect.stringMatching(/^1 accounts, [1-9]\d* transactions; gaps closed: none$/)]);
     expect(err).toEqual([
       expect.stringMatching(/^no node lists the accounts .* getProgramAccounts, and run it again$/),
