@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { createJoinedReading } from '../../../ingest/stream/following/joined-reading.ts';
 import { createSweeper } from '../../../ingest/stream/following/sweep.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
@@ -68,4 +69,42 @@ test('a newcomer does not wait for it', async () => {
   release();
   await newcomer;
   expect(seen.read.get(key('newcomer'))).toEqual([2n]);
+});
+
+test('what is asked for at a slot that the chain never comes to holds up nothing that is asked for far before it', async () => {
+  const read: string[] = [];
+  const far = 1_000_000n;
+  const reread = createJoinedReading(async (addresses, notBefore) => {
+    if (notBefore >= far) return new Promise(() => {});
+    read.push(`${addresses.join(' and ')} at ${notBefore}`);
+    return undefined;
+  });
+  reread(['one'], far);
+  reread(['one', 'other'], 100n);
+  await until('it is read', () => read.length > 0);
+  reread(['one'], 99n);
+  await until('it is read', () => read.length > 1);
+  expect(read).toEqual(['one and other at 100', 'one at 99']);
+});
+
+test('of a reading that throws nothing is left to the next, which is made', async () => {
+  const asked: bigint[] = [];
+  const unhandled: unknown[] = [];
+  const onUnhandled = (error: unknown) => unhandled.push(error);
+  const listeners = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', onUnhandled);
+  try {
+    const reread = createJoinedReading(async (_, notBefore) => {
+      asked.push(notBefore);
+      if (asked.length === 1) throw new Error('as it is set up');
+    });
+    reread(['one'], 900n);
+    await until('it is told', () => unhandled.length > 0);
+    reread(['one'], 100n);
+    await until('it is asked for', () => asked.length > 1);
+    expect(asked).toEqual([900n, 100n]);
+  } finally {
+    process.off('unhandledRejection', onUnhandled);
+    for (const listener of listeners) process.on('unhandledRejection', listener);
+  }
 });
