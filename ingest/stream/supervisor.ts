@@ -64,6 +64,8 @@ interface Ended {
 interface Reached {
   slot: bigint | null;
   sameAt: bigint | null;
+  /** Why a stream far ahead of the log was refused last; null where none was, or one was taken since. */
+  refused: string | null;
 }
 
 /**
@@ -77,7 +79,7 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
   let looks = 0;
   let holeBefore: bigint | null = null;
   /** The last released slot of all, also where the next is to be a new beginning. */
-  const reached: Reached = { slot: slots.last, sameAt: null };
+  const reached: Reached = { slot: slots.last, sameAt: null, refused: null };
   while (!signal.aborted) {
     slots.restart();
     const before = slots.last;
@@ -90,8 +92,10 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
     const far = ahead ?? (isHole ? farBehind(hole, reached) : null);
     if (far !== null) {
       reached.slot = slots.last ?? reached.slot;
-      const words = await notTakenAhead(far, { ...options, reached: reached.slot as bigint });
+      const { refused } = reached;
+      const words = await notTakenAhead(far, { ...options, refused, reached: reached.slot as bigint });
       if (signal.aborted) return;
+      reached.refused = words;
       reached.sameAt = words === null ? far.slot : null;
       failures = words === null ? 0 : failures + 1;
       options.onEnd(words ?? endWords(error), brought, error.cancelled);
@@ -102,6 +106,7 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
     options.onEnd(endWords(error), brought, error.cancelled);
     const { code, message: reason } = error;
     if (!brought) client.renew();
+    if (slots.last !== before) reached.refused = null;
     failures = slots.last === before ? failures + 1 : 0;
     const verdict = brought || before === null ? 'other' : await reachOf(client, error, before);
     emptyEnds = brought ? 0 : emptyEnds + (verdict === 'perhaps' ? 1 : 0);
@@ -157,7 +162,11 @@ function holeIn(slots: Slots, after = HOLE_AFTER_SLOTS): Gap | null {
 }
 
 /** Where a beginning is so far ahead of the log that it has to be known to be of the same chain. */
-function aheadOf(slot: bigint, time: number | null, { slot: reached, sameAt }: Reached): SlotTime | null {
+function aheadOf(
+  slot: bigint,
+  time: number | null,
+  { slot: reached, sameAt }: Omit<Reached, 'refused'>,
+): SlotTime | null {
   if (reached === null || slot <= reached + MOST_AHEAD_SLOTS) return null;
   const isKnown = sameAt !== null && slot >= sameAt && slot <= sameAt + MOST_AHEAD_SLOTS;
   return isKnown ? null : { slot, time };

@@ -32,7 +32,7 @@ export function undatedOf(store: Store, transactions: readonly InSlot[]): Promis
 export interface ToldPlace extends InSlot {
   /** Unix seconds; null where none told it. */
   time: number | null;
-  /** In its block; null where none that stands told it. */
+  /** In its block; null where none told it, be it one that another has taken the place of since. */
   index: number | null;
 }
 

@@ -59,7 +59,7 @@ export function createPatientList(
         const words = messageOf(error);
         const reason = { attempt, byPrefix, error: words };
         const failedAt = performance.now();
-        if (!byPrefix) isLong = failedAt - asked >= patienceMs / LONG_PARTS;
+        const wasWhole = !byPrefix;
         byPrefix = !byPrefix;
         if (kind === 'refused') {
           logger.error(reason, 'no node lists the accounts of the program');
@@ -67,6 +67,8 @@ export function createPatientList(
         }
         logger.warn(reason, 'the accounts of the program were not listed');
         const isOfList = kind === 'unreachable' && (await answers(notBefore));
+        // A node that is away fails late in anything.
+        if (wasWhole && isOfList) isLong = failedAt - asked >= patienceMs / LONG_PARTS;
         answered = isOfList ? answered + 1 : 0;
         const isSilent = answered >= TRIES_ANSWERED && failedAt - since >= patienceMs;
         if (isSilent || (isOfList && wasSilent)) {

@@ -15,7 +15,12 @@ export function createJoinedReading(
   let least = 0n;
   /** That of the reading that is under way. */
   let underWay: bigint | null = null;
+  /** What must not wait for a slot far behind its own. */
   let earlier: Ask | null = null;
+  const readApart: Ask = (addresses, notBefore) => {
+    earlier ??= createJoinedReading(read);
+    earlier(addresses, notBefore);
+  };
 
   const run = async () => {
     try {
@@ -32,10 +37,11 @@ export function createJoinedReading(
   };
   return (addresses, notBefore) => {
     if (addresses.length === 0) return;
-    if (underWay !== null && notBefore + FAR_SLOTS < (least > underWay ? least : underWay)) {
-      earlier ??= createJoinedReading(read);
-      earlier(addresses, notBefore);
-      return;
+    if (underWay !== null && notBefore + FAR_SLOTS < (least > underWay ? least : underWay))
+      return readApart(addresses, notBefore);
+    if (least + FAR_SLOTS < notBefore) {
+      readApart([...waiting], least);
+      waiting = new Set();
     }
     for (const address of addresses) waiting.add(address);
     if (notBefore > least) least = notBefore;

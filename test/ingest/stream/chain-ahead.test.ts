@@ -148,8 +148,20 @@ test.each([
   ['another time, and that it is days behind', [BEHIND, OTHER], 'another chain than'],
   ['that it is days behind, and that it is as far', [BEHIND, UNTIMED], null],
 ])('what is far ahead of the log, where nodes tell %s', async (_, alone, why) => {
-  const options = { rpc: { alone: alone as (typeof SAME)[] }, reached: 1n, signal, patienceMs: 20 };
-  const words = await notTakenAhead(NOW, options);
+  const options = { reached: 1n, refused: null, signal, patienceMs: 20 };
+  const words = await notTakenAhead(NOW, { ...options, rpc: { alone: alone as (typeof SAME)[] } });
+  if (why === null) expect(words).toBeNull();
+  else expect(words).toContain(why);
+});
+
+test.each([
+  ['answer nothing', [AWAY, SILENT], 'as told before'],
+  ['tell its time', [SAME], null],
+  ['tell no times, and that they are as far', [AWAY, UNTIMED], null],
+  ['tell another time', [AWAY, OTHER], 'another chain than'],
+])('what was refused is refused where nodes %s', async (_, alone, why) => {
+  const options = { reached: 1n, refused: 'as told before', signal, patienceMs: 20 };
+  const words = await notTakenAhead(NOW, { ...options, rpc: { alone: alone as (typeof SAME)[] } });
   if (why === null) expect(words).toBeNull();
   else expect(words).toContain(why);
 });

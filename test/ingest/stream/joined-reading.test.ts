@@ -87,6 +87,26 @@ test('what is asked for at a slot that the chain never comes to holds up nothing
   expect(read).toEqual(['one and other at 100', 'one at 99']);
 });
 
+test('… nor what waits already behind one that is under way', async () => {
+  const read: string[] = [];
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const reread = createJoinedReading(async (addresses, notBefore) => {
+    if (notBefore >= 1_000_000n) return new Promise(() => {});
+    if (notBefore === 100n) await released;
+    read.push(`${addresses.join(' and ')} at ${notBefore}`);
+    return undefined;
+  });
+  reread(['slow'], 100n);
+  reread(['near'], 110n);
+  reread(['one'], 1_000_000n);
+  release();
+  await until('all are read that can be', () => read.length === 2);
+  expect(read.sort()).toEqual(['near at 110', 'slow at 100']);
+});
+
 test('of a reading that throws nothing is left to the next, which is made', async () => {
   const asked: bigint[] = [];
   const unhandled: unknown[] = [];
