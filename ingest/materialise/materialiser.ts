@@ -188,7 +188,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     }
     if (reread !== undefined) return isTouched ? reread(partition, touched) : undefined;
     if (topic !== 'transactions') return;
-    const [{ offset: last }, { highest: applied }] = [batch.entries.at(-1) as LogEntry, before];
+    const { offset: last } = batch.entries.at(-1) as LogEntry;
+    const applied = before.highest;
     // What is read again, cut shorter, finds all facts up to there, in sums of that version; of several none is kept back.
     const isAgain = last <= applied;
     const of = { partition, offset: isAgain ? applied : last, facts: [...facts.events, ...derived.events] };

@@ -76,39 +76,37 @@ test.each<[string, Partial<ProviderModes>]>([
   },
 );
 
-test('one of the same chain goes on after as long as nothing was streamed, whether or not a node answers', async () => {
-  stage = await openStreamStage({ seed: 'long-away', policies: 3, retentionSlots: 50 });
-  const { model, chain } = stage;
+/** A stage whose log ends further back than the stream keeps slots. @returns the chain's slot */
+async function longAway(seed: string): Promise<bigint> {
+  stage = await openStreamStage({ seed, policies: 3, retentionSlots: 50 });
   await stage.live(30);
   const first = stage.start();
   await stage.settled();
   await first.stop();
-  for (let made = 0; made < 1_200; made += 1) await chain.produce([]);
-  const from = chain.tip().slot;
-  const isTaken = () => model.markers.transactions.some((slot) => slot >= from);
-  const alone = stage.start({ position: model.position, rpcUrl: await deadUrl() });
-  await stage.liveUntil('it goes on', isTaken);
+  for (let made = 0; made < 1_200; made += 1) await stage.chain.produce([]);
+  return stage.chain.tip().slot;
+}
+
+const isTaken = ({ model }: StreamStage, from: bigint) =>
+  model.markers.transactions.some((slot) => slot >= from);
+
+test('one of the same chain goes on after as long as nothing was streamed, whether or not a node answers', async () => {
+  const from = await longAway('long-away');
+  const { model, start, liveUntil, settled } = stage as StreamStage;
+  const alone = start({ position: model.position, rpcUrl: await deadUrl() });
+  await liveUntil('it goes on', () => isTaken(stage as StreamStage, from));
   await alone.stop();
-  stage.start({ position: model.position });
-  await stage.settled();
+  start({ position: model.position });
+  await settled();
   expect(await model.openGaps()).toEqual([]);
 });
 
 test('one of the same chain goes on also where the first address is of a test network that is further on', async () => {
-  const away = 1_200;
-  stage = await openStreamStage({ seed: 'wrong-first', policies: 3, retentionSlots: 50 });
-  const { model, chain } = stage;
-  await stage.live(30);
-  const first = stage.start();
-  await stage.settled();
-  await first.stop();
-  for (let made = 0; made < away; made += 1) await chain.produce([]);
-  const from = chain.tip().slot;
-  const rpcUrl = [await openOtherNode(), stage.rpc.url];
-  const running = stage.start({ position: model.position, rpcUrl });
+  const from = await longAway('wrong-first');
+  const { model, rpc, start, liveUntil } = stage as StreamStage;
+  const running = start({ position: model.position, rpcUrl: [await openOtherNode(), rpc.url] });
   const told = () => reasons(running).filter((reason) => reason.includes('chain than SOLANA_RPC_URL'));
-  const isTaken = () => model.markers.transactions.some((slot) => slot >= from);
-  await stage.liveUntil('it goes on, or is told', () => isTaken() || told().length > 0);
+  await liveUntil('it goes on, or is told', () => isTaken(stage as StreamStage, from) || told().length > 0);
   expect(told()).toEqual([]);
 });
 
