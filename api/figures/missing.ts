@@ -15,7 +15,12 @@ export function dayReason(view: Pick<View, 'now' | 'until' | 'state'>): string |
   view.until(nextSecond(view.now));
   const { after } = lastDay(view.now);
   const covered = state.openGaps.every(
-    (gap) => gap.open_partitions > 0 && gap.to_time !== null && Number(gap.to_time) <= after,
+    (gap) =>
+      gap.open_partitions > 0 &&
+      // Of a partition that has not applied the opening yet nobody knows what it has.
+      gap.partitions >= state.applied.transaction_partitions &&
+      gap.to_time !== null &&
+      Number(gap.to_time) <= after,
   );
   return covered ? null : `the last 24 hours are not covered: ${state.historyReason}`;
 }

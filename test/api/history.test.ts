@@ -66,6 +66,16 @@ describe('while history is not complete', () => {
     expect((await sums()).counts.last24h).toBeNull();
   });
 
+  test('24-hour figures are absent while a partition has not heard of the gap: of it nobody knows', async () => {
+    const before = { to_time: Math.floor(NOW / 1000) - 86_400 };
+    await held.api.insert('events', [claim(1, '5', '0')]);
+    await held.api.insert('applied', [appliedRow('transactions', 1)]);
+    await held.api.insert('gaps', [gapRow('999', before)]);
+    expect((await sums()).day[0]).toMatchObject({ value: null, absent: true });
+    await held.api.insert('gaps', [gapRow('999', { ...before, log_partition: 1 })]);
+    expect((await sums()).day[0]).toEqual(figure('5', CLAIMS, ASOF));
+  });
+
   test('a gap is closed once every partition of transactions says so', async () => {
     await held.api.insert('applied', [appliedRow('transactions', 1)]);
     await held.api.insert('gaps', [gapRow('0', { closed: 1 })]);
