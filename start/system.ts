@@ -10,7 +10,7 @@ import { letterMetrics } from '../ingest/materialise/letters/metrics.ts';
 import { createMaterialiser } from '../ingest/materialise/materialiser.ts';
 import { materialiseMetrics } from '../ingest/materialise/metrics.ts';
 import { keepQuoteHours } from '../ingest/materialise/quote-hours.ts';
-import { countingReadings } from '../ingest/poll/metrics.ts';
+import { pollMetrics } from '../ingest/poll/metrics.ts';
 import { runPollers } from '../ingest/poll/pollers.ts';
 import { streamMetrics } from '../ingest/stream/metrics.ts';
 import { storedState } from '../ingest/stream/stored-state.ts';
@@ -116,7 +116,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     }),
     keepQuoteHours({ store: asideOf(store, 'hours', 1), logger, signal }),
     runPollers({
-      ...{ config, store, log: countingReadings(log, registry), logger, signal },
+      ...{ config, store, ...pollMetrics(log, registry), logger, signal },
       rpc: ofIndexedChain(
         rpc,
         () => reads,

@@ -6,7 +6,7 @@ import { runService } from '../../runtime/process/service.ts';
 import { createRpc } from '../../runtime/rpc/rpc.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
-import { countingReadings } from '../poll/metrics.ts';
+import { pollMetrics } from '../poll/metrics.ts';
 import { runPollers } from '../poll/pollers.ts';
 
 const COMMAND = {
@@ -26,7 +26,7 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
   const kafka = openKafka(config, logger);
   needs('Kafka', () => kafka.brokerCount());
   const writer = createKafkaWriter(kafka, config.kafkaTopicPrefix);
-  const log = countingReadings(writer, registry);
+  const counted = pollMetrics(writer, registry);
   needs('ClickHouse', notOpenedYet);
   await followConfigured(config, { logger, signal }, (store, stop) => {
     needs('ClickHouse', () => store.query('SELECT 1'));
@@ -35,7 +35,7 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
       () => store,
       (words) => logger.warn(words),
     );
-    return runPollers({ config, store, log, rpc: ofChain, logger, signal: stop });
+    return runPollers({ config, store, ...counted, rpc: ofChain, logger, signal: stop });
   });
   await writer.close();
   await kafka.close();

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { briefly } from '../../runtime/process/briefly.ts';
 import { HISTORY_TOPICS, type LogBatch, TOPICS, type Topic } from '../log/port.ts';
 import type { Progress } from './progress.ts';
 
@@ -56,6 +57,7 @@ export function materialiseMetrics(
   });
   let own: ReadonlyMap<Topic, readonly number[]> = new Map();
   const next = new Map<string, bigint>();
+  const askedEnds = TOPICS.map((topic) => [topic, briefly(() => ends(topic))] as const);
   new Gauge({
     name: 'materialise_consumer_lag',
     help: 'Records of the log that are not applied yet, of the partitions of this process.',
@@ -63,12 +65,11 @@ export function materialiseMetrics(
     registers,
     async collect() {
       this.reset();
-      for (const topic of TOPICS) {
-        const partitions = own.get(topic) ?? [];
-        // A log that does not answer is told by /ready; the other figures are still wanted.
-        const high = await ends(topic).catch(() => new Map<number, bigint>());
-        for (const partition of partitions) {
-          const end = high.get(partition);
+      // A log that does not answer is told by /ready; the other figures are still wanted.
+      const high = await Promise.all(askedEnds.map(async ([topic, ask]) => [topic, await ask()] as const));
+      for (const [topic, ofTopic] of high) {
+        for (const partition of own.get(topic) ?? []) {
+          const end = ofTopic?.get(partition);
           const at = next.get(`${topic}/${partition}`);
           if (end !== undefined && at !== undefined) this.set({ topic, partition }, Number(end - at));
         }

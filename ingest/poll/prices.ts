@@ -15,14 +15,14 @@ const UNLISTED_OF_ROUND = 30;
 const UNLISTED_OF_SECOND_ROUND = MINTS_PER_CALL;
 
 /** The catalogue's prices of the quotes that policies have: those that it lists, and some of the others in turns. */
-export function usedPricesRound({ config, store, signal }: PollOptions): Round {
+export function usedPricesRound({ config, store, signal, onAnswer }: PollOptions): Round {
   const { launchpadCatalogueUrl: base } = config;
   if (base === null) return async () => {};
   const bucket = createBucket(PRICES_PER_SECOND, PRICES_BURST);
   const takeTurn = turnsOf(UNLISTED_OF_ROUND);
   return async (emit) => {
     const { used, unlisted } = await quoteMints(store);
-    await cataloguePrices(base, [...used, ...takeTurn(unlisted)], bucket, emit, signal);
+    await cataloguePrices(base, [...used, ...takeTurn(unlisted)], bucket, emit, { signal, onAnswer });
   };
 }
 
@@ -41,7 +41,7 @@ function turnsOf(many: number): (list: readonly string[]) => string[] {
  * The second source's prices of them, likewise: at its own pace, since the one that hangs or asks for rest may be the other.
  * That it has no price of a mint, which does not grow old, is told where it had one before.
  */
-export function secondPricesRound({ config, store, signal }: PollOptions): Round {
+export function secondPricesRound({ config, store, signal, onAnswer }: PollOptions): Round {
   const { priceUrl } = config;
   if (priceUrl === null) return async () => {};
   const takeTurn = turnsOf(UNLISTED_OF_SECOND_ROUND);
@@ -51,16 +51,19 @@ export function secondPricesRound({ config, store, signal }: PollOptions): Round
     const { used, unlisted } = await quoteMints(store);
     const turn = takeTurn(unlisted.filter((mint) => !priceless.has(mint)));
     const turnOfPriceless = takePriceless(unlisted.filter((mint) => priceless.has(mint)));
-    await secondPrices(priceUrl, [...used, ...turn, ...turnOfPriceless], priceless, emit, signal);
+    await secondPrices(priceUrl, [...used, ...turn, ...turnOfPriceless], priceless, emit, {
+      signal,
+      onAnswer,
+    });
   };
 }
 
 /** The catalogue, whole: however many pairs it lists, it is one question. */
-export function catalogueRound({ config, signal }: PollOptions): Round {
+export function catalogueRound({ config, signal, onAnswer }: PollOptions): Round {
   const { launchpadCatalogueUrl: base } = config;
   if (base === null) return async () => {};
   return async (emit) => {
-    const failures = countFailures('reads of the catalogue');
+    const failures = countFailures('reads of the catalogue', onAnswer);
     const { records, failure } = await readCatalogue(base, signal);
     await emit(records);
     await failures.note(failure, signal);
@@ -69,13 +72,13 @@ export function catalogueRound({ config, signal }: PollOptions): Round {
 }
 
 /** Prices of the catalogue's quotes that no policy has: at their own pace, which holds the catalogue up for nobody. */
-export function listedPricesRound({ config, store, signal }: PollOptions): Round {
+export function listedPricesRound({ config, store, signal, onAnswer }: PollOptions): Round {
   const { launchpadCatalogueUrl: base } = config;
   if (base === null) return async () => {};
   const bucket = createBucket(PRICES_PER_SECOND, PRICES_BURST);
   return async (emit) => {
     const { listed } = await quoteMints(store);
-    await cataloguePrices(base, listed, bucket, emit, signal);
+    await cataloguePrices(base, listed, bucket, emit, { signal, onAnswer });
   };
 }
 
@@ -84,9 +87,9 @@ async function cataloguePrices(
   mints: readonly string[],
   bucket: Bucket,
   emit: Emit,
-  signal: AbortSignal,
+  { signal, onAnswer }: Pick<PollOptions, 'signal' | 'onAnswer'>,
 ): Promise<void> {
-  const failures = countFailures('catalogue prices');
+  const failures = countFailures('catalogue prices', onAnswer);
   for (const mint of mints) {
     if (!(await bucket.take(signal))) return;
     const { records, failure } = await readCataloguePrice(base, mint, signal);
@@ -101,9 +104,9 @@ async function secondPrices(
   mints: readonly string[],
   priceless: Set<string>,
   emit: Emit,
-  signal: AbortSignal,
+  { signal, onAnswer }: Pick<PollOptions, 'signal' | 'onAnswer'>,
 ): Promise<void> {
-  const failures = countFailures('questions to PRICE_URL');
+  const failures = countFailures('questions to PRICE_URL', onAnswer);
   for (const some of chunks(mints, MINTS_PER_CALL)) {
     if (signal.aborted) break;
     const { records, failure } = await readSecondPrices(base, some, signal);

@@ -14,6 +14,8 @@ export interface PollOptions {
   rpc: Rpc;
   logger: Logger;
   signal: AbortSignal;
+  /** Told of each question to a source whose failure is no reading, and whether it was answered well. */
+  onAnswer: (source: string, isGood: boolean) => void;
 }
 
 /** Appends to the log; drops what comes after the signal was given, which says nothing of the outside world. */
@@ -53,13 +55,14 @@ export interface Failures {
   report(): void;
 }
 
-export function countFailures(what: string): Failures {
+export function countFailures(what: string, onAnswer: PollOptions['onAnswer']): Failures {
   let asked = 0;
   let failed = 0;
   let last = '';
   return {
     note: async (failure, signal) => {
       asked += 1;
+      onAnswer(what, failure === null);
       if (failure === null) return;
       failed += 1;
       last = failure.error;

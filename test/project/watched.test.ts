@@ -9,7 +9,7 @@ const metrics = new Set(metricNames());
 /** Prometheus's own, and those of every process. */
 const GIVEN = new Set(['up', 'process_resident_memory_bytes']);
 const FUNCTIONS =
-  /\b(absent|changes|increase|rate|sum|min|max|deriv|histogram_quantile|by|or|and|unless|offset|le)\b/g;
+  /\b(absent|changes|count|increase|rate|sum|min|max|deriv|histogram_quantile|by|or|and|unless|offset|le)\b/g;
 
 /** The names of metrics in an expression: no functions, no labels, no values of labels. */
 function metricsIn(expression: string): string[] {

@@ -1,18 +1,22 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Store } from '../../../clickhouse/client.ts';
 import { deadLetterCount } from '../../../clickhouse/queries/status/status-counts.ts';
+import { briefly } from '../../../runtime/process/briefly.ts';
 
 /** Tells Prometheus how many dead letters are unresolved, as `/status` does. @param current null before there is a database */
 export function letterMetrics(registry: Registry, current: () => Store | null): void {
+  const counted = briefly(async () => {
+    const store = current();
+    return store === null ? null : deadLetterCount(store);
+  });
   new Gauge({
     name: 'dead_letters',
     help: 'Records that do not decode, by now, whichever process found them.',
     registers: [registry],
     async collect() {
       this.reset();
-      const store = current();
       // A database that does not answer is told by /ready; the other figures are still wanted.
-      const count = store === null ? null : await deadLetterCount(store).catch(() => null);
+      const count = await counted();
       if (count !== null) this.set(Number(count));
     },
   });

@@ -43,7 +43,7 @@ test('nothing is appended once the signal was given', async () => {
 
 test('failures of a round are counted and told once', async () => {
   const { signal } = new AbortController();
-  const failures = countFailures('prices');
+  const failures = countFailures('prices', () => {});
   await failures.note(null, signal);
   expect(() => failures.report()).not.toThrow();
   await failures.note({ error: 'HTTP 500', retryAfterMs: 1 }, signal);
@@ -52,7 +52,10 @@ test('failures of a round are counted and told once', async () => {
 
 test('a venue that asks to be left alone is, and a stop ends that wait', async () => {
   const stop = new AbortController();
-  const waiting = countFailures('prices').note({ error: 'HTTP 429', retryAfterMs: 600_000 }, stop.signal);
+  const waiting = countFailures('prices', () => {}).note(
+    { error: 'HTTP 429', retryAfterMs: 600_000 },
+    stop.signal,
+  );
   stop.abort();
   await waiting;
 });

@@ -42,6 +42,7 @@ export function pollOptions(env: Record<string, string>, more: Partial<PollOptio
     rpc: createRpc('http://127.0.0.1:1', { commitment: 'confirmed' }),
     logger: createLogger('silent', 'test'),
     signal: new AbortController().signal,
+    onAnswer: () => {},
     ...more,
   };
 }

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { briefly } from '../../runtime/process/briefly.ts';
+
+test('who fails or hangs is nobody’s to wait for, and is asked again once the question under way is over', async () => {
+  let asked = 0;
+  const hung = Promise.withResolvers<number>();
+  const ask = briefly(async () => {
+    asked += 1;
+    if (asked === 2) throw new Error('away');
+    return asked === 1 ? hung.promise : 7;
+  });
+  expect(await ask()).toBeNull();
+  expect(await ask()).toBeNull();
+  expect(asked).toBe(1);
+  hung.resolve(5);
+  expect(await ask()).toBe(5);
+  expect(await ask()).toBeNull();
+  expect(await ask()).toBe(7);
+  expect(asked).toBe(3);
+});
