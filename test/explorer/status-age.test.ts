@@ -74,4 +74,22 @@ describe.skipIf(CHROMIUM === undefined)(`how far the index is behind${missing}`,
       .filter({ hasText: /: [3-9] min/ })
       .waitFor();
   });
+
+  test('a stream that is away is said to be, with its reason, and nobody seems to read history', async () => {
+    const { page } = await explorer.another();
+    await page.clock.install({ time: THERE });
+    const status = statusAt(THERE - 1_000);
+    status.indexer.stream = { connected: false, since: null, reason: 'the token is refused' };
+    status.indexer.history.complete = false;
+    await page.route(isApi, (route) => {
+      const { pathname } = new URL(route.request().url());
+      if (pathname !== '/status') return route.fulfill({ status: 500, json: { error: `no ${pathname}` } });
+      return route.fulfill({ headers: { Date: new Date(THERE).toUTCString() }, json: status });
+    });
+    await page.goto('/explorer/protocol');
+    await page.locator('a.status', { hasText: 'No stream' }).waitFor();
+    const indexer = page.locator('.indexer');
+    await indexer.getByText('the token is refused').waitFor();
+    expect(await indexer.textContent()).toContain('HistoryIncomplete');
+  });
 });

@@ -55,6 +55,9 @@ export function ofRankings(answers: Answers): ExpectedFigures {
   );
 }
 
+/** The bits 32 and 16 of an origin: options, and no perps. */
+const isOfOptions = ({ origin }: CoinResponse): boolean => ((origin.assetClassMask ?? 0) & 48) === 32;
+
 export function ofCoin(answers: Answers): ExpectedFigures {
   const coin = answerOf<CoinResponse>(answers, /^\/coins\/\w+$/);
   const loop = answerOf<LoopResponse>(answers, /^\/coins\/\w+\/loop$/);
@@ -113,7 +116,7 @@ export function ofCoin(answers: Answers): ExpectedFigures {
     ['|Profit, to liquidity', term(profitSplit.toLpBps), 'share'],
     ['|Profit, to bankroll', term(profitSplit.toBankrollBps), 'share'],
     ['|Risk', term(coin.risk), 'count'],
-    ['|Leverage', term(coin.targetLeverageX), 'count'],
+    [isOfOptions(coin) ? '|Moneyness' : '|Leverage', term(coin.targetLeverageX), 'count'],
     ['|Price of the quote asset, in US dollars', priceOf(coin), 'count'],
     ...coin.venueAccounts.flatMap((account): Line[] => {
       const at = (name: string) => `${account.tokenAccount}|${name}`;

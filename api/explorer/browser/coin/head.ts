@@ -16,7 +16,7 @@ const POOLS: Record<number, string> = { 0: 'on the curve', 1: 'migrating', 2: 'g
 /** What it is, for somebody who has never heard of it. */
 const leadOf = ({ mode, feeSplit, profitSplit }: CoinResponse): string =>
   [
-    `${percent(feeSplit.toBankrollBps)} of this token’s trading fees fill its bankroll, a vault that the program owns.`,
+    `${percent(feeSplit.toBankrollBps)} of what trading this token brings in its quote asset, after the protocol’s cut, fill its bankroll, a vault that the program owns.`,
     mode === 'Agent'
       ? 'An agent puts it to work at the venues below, and says why in its posts.'
       : 'A fixed rule puts it to work: nobody decides.',

@@ -5,7 +5,7 @@ import { Fig } from '../parts/figure.ts';
 import { Key } from '../parts/key.ts';
 import { Text } from '../parts/text.ts';
 import { plainText } from '../text/visible.ts';
-import { classNames } from '../text/words.ts';
+import { classNames, hasOptionsAlone } from '../text/words.ts';
 
 /** What the deployer chose, and who may do what. */
 export function Terms({ coin }: { coin: CoinResponse }) {
@@ -26,10 +26,12 @@ export function Terms({ coin }: { coin: CoinResponse }) {
       html`${share(profitSplit.toHoldersBps, 'Profit', 'holders')}, ${share(profitSplit.toLpBps, 'Profit', 'liquidity')}, ${share(profitSplit.toBankrollBps, 'Profit', 'bankroll')}`,
     ],
     ['Risk', html`${term(coin.risk, 'count', 'Risk')} of 100`, 'per cent of the equity that may be at work'],
-    [
-      'Leverage',
-      html`${term(coin.targetLeverageX, 'count', 'Leverage')}×${coin.mode === 'Agent' ? '' : ' at most'}`,
-    ],
+    mask !== null && hasOptionsAlone(mask)
+      ? ['Moneyness', term(coin.targetLeverageX, 'count', 'Moneyness'), 'which options are bought, 1 to 5']
+      : [
+          'Leverage',
+          html`${term(coin.targetLeverageX, 'count', 'Leverage')}×${coin.mode === 'Agent' ? '' : ' at most'}`,
+        ],
     [
       'Origin',
       html`<${Text} text=${origin.name ?? 'not read yet'} />${mask !== null && html`<small class="under">${classNames(mask).join(', ')}</small>`}`,

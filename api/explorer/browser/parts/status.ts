@@ -21,9 +21,10 @@ function told(status: Resource<StatusResponse>): [tone: string, text: string] {
   const { state, data } = status;
   if (data === null) return state === 'failed' ? ['bad', 'Not answering'] : ['quiet', 'Asking …'];
   if (state === 'old') return ['bad', 'Not answering'];
-  const { lastProcessedBlockTime, history } = data.indexer;
+  const { lastProcessedBlockTime, history, stream } = data.indexer;
   if (lastProcessedBlockTime === null) return ['warn', 'Nothing indexed yet'];
   const behind = secondsBehind(status, lastProcessedBlockTime, now.value);
   if (behind > BEHIND_S) return ['warn', `${span(behind)} behind`];
+  if (!stream.connected) return ['warn', 'No stream'];
   return history.complete ? ['good', 'Up to date'] : ['warn', 'Reading history'];
 }

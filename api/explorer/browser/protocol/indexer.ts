@@ -16,7 +16,7 @@ const AGE = { kind: 'age' } as const;
 /** What the indexer is doing, in the order in which one would ask. */
 export function Indexer({ of, status }: { of: Resource<StatusResponse>; status: StatusResponse }) {
   const { indexer, keeper, attestor, venues } = status;
-  const { history } = indexer;
+  const { history, stream } = indexer;
   const lag =
     indexer.lastProcessedBlockTime === null
       ? null
@@ -25,7 +25,7 @@ export function Indexer({ of, status }: { of: Resource<StatusResponse>; status: 
     <dl class="figures">
       <div><dt>Behind the chain</dt><dd><${Fig} figure=${bare(lag, 'computed: the clock of the API against the block time of the newest slot applied', { asOf: indexer.lastProcessedBlockTime, reason: 'no slot is applied yet' })} reading=${AGE} name="Behind the chain" /></dd>
         <dd class="second">${indexer.lastProcessedSlot === null ? 'no slot applied yet' : `slot ${grouped(indexer.lastProcessedSlot)}`}</dd></div>
-      <div><dt>History</dt><dd>${history.complete ? 'Complete' : 'Being read'}</dd>
+      <div><dt>History</dt><dd>${history.complete ? 'Complete' : stream.connected && history.reason === undefined ? 'Being read' : 'Incomplete'}</dd>
         <dd class="second">${history.fromSlot === null ? '' : `from slot ${grouped(history.fromSlot)}, over ${history.source === 'rpc' ? 'RPC' : 'the stream'}`}</dd></div>
       <div><dt>Incomplete transactions</dt><dd><${Fig} figure=${indexer.incompleteTransactions} reading=${COUNT} name="Incomplete transactions" /></dd>
         <dd class="second">whose logs were cut</dd></div>
@@ -36,6 +36,11 @@ export function Indexer({ of, status }: { of: Resource<StatusResponse>; status: 
       <div>
         <h3>Sources</h3>
         <dl class="rows">
+          <div><dt>Stream</dt><dd>${
+            stream.connected
+              ? html`connected <small>${stream.since === null ? '' : `since ${ago(stream.since, now.value)}`}</small>`
+              : html`<span class="tag warn">not connected</span> <small>${plainText(stream.reason ?? '')}</small>`
+          }</dd></div>
           ${Object.entries(venues).map(
             ([name, venue]) =>
               html`<div key=${name}><dt>${name}</dt><dd>${

@@ -25,6 +25,12 @@ export function classNames(mask: number): string[] {
   return CLASSES.filter((_, bit) => (mask & (1 << bit)) !== 0);
 }
 
+/** Where there are options and no perps, the number of the leverage chooses among the options. */
+export function hasOptionsAlone(mask: number): boolean {
+  const names = classNames(mask);
+  return names.includes(CLASS_NAMES.OPTION) && !names.includes(CLASS_NAMES.PERP);
+}
+
 /** `4F3k…9aQz`; what an address says is a key may be any text. */
 export function shortKey(key: string): string {
   return plainText(key.length <= 12 ? key : `${key.slice(0, 4)}…${key.slice(-4)}`);
