@@ -12,7 +12,7 @@ export interface Latest {
   read<T>(make: (view: View) => T): Promise<Memo<T>>;
   /** The same without waiting; null where the store has to be asked first. */
   readNow<T>(make: (view: View) => T): Memo<T> | null;
-  /** Whether what was made of it before would be made the same now. */
+  /** Whether what was made of it before would be made the same now. Of another database this says nothing. */
   held<T>(made: Memo<T>): boolean;
   /** The serving database. @throws RetryableError before the first connection. */
   currentStore(): Store;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as whatElseCame } from 'node:timers/promises';
+import type { Store } from '../../clickhouse/client.ts';
 import { eachYielding } from '../../runtime/yielding.ts';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import type { Latest } from '../latest/latest.ts';
@@ -24,8 +25,8 @@ interface Followed {
   isFiltered: boolean;
   /** Who asked it first. */
   address: string;
-  /** What was told last, and what it was made of. */
-  told: { id: string; bytes: Buffer; made: Memo<unknown> } | null;
+  /** What was told last, and what it was made of, in which database. */
+  told: { id: string; bytes: Buffer; store: Store; made: Memo<unknown> } | null;
 }
 
 const EVERY_MS = 1_000;
@@ -52,13 +53,15 @@ export function createRankingFeed({ clients, latest, make, onError }: RankingFee
   }
 
   async function look(question: string, followed: Followed): Promise<void> {
-    if (followed.told !== null && latest.held(followed.told.made)) return;
+    const { told } = followed;
+    const store = latest.currentStore();
+    if (told !== null && told.store === store && latest.held(told.made)) return;
     const made = await latest.read((view) => make(view, question));
     const json = JSON.stringify(made.value);
     const says = json.replace(TIME_OF_NOTHING, '$1');
     const id = `r${createHash('sha1').update(says).digest('base64url')}`;
     const bytes = Buffer.from(eventOf('ranking', id, json));
-    followed.told = { id, bytes, made: { ...made, value: null } };
+    followed.told = { id, bytes, store, made: { ...made, value: null } };
     await eachYielding(followed.clients.keys(), (client) => tell(client, followed), TOLD_AT_ONCE);
   }
 

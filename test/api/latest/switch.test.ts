@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { LatestTimes } from '../../../api/latest/latest.ts';
 import { type ServingStore, type ServingTimes, serveFrom } from '../../../api/latest/serving-store.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { declareProgram, isOfProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { switchServing } from '../../../clickhouse/serving/serving.ts';
-import { awaited } from '../../support/awaited.ts';
+import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 import { type Databases, openDatabases } from '../../support/databases.ts';
+import { type Heard, listenTo } from '../stream/support/listen.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { appliedRow, key, originRow, policyRow } from '../support/rows.ts';
 
@@ -41,7 +43,11 @@ interface Opened {
 }
 
 /** The API as its process runs it. @param wrap what is put around each database that it opens */
-async function open(wrap: (store: Store) => Store = (store) => store, times: Partial<ServingTimes> = {}) {
+async function open(
+  wrap: (store: Store) => Store = (store) => store,
+  times: Partial<ServingTimes> = {},
+  memory: Partial<LatestTimes> = {},
+) {
   const kept = (store: Store): Store => wrap({ ...store, close: async () => {} });
   const serving = serveFrom({
     openHome: async () => kept(former),
@@ -56,7 +62,7 @@ async function open(wrap: (store: Store) => Store = (store) => store, times: Par
   await serving.looked;
   const { currentStore } = serving;
   const api = await startApi(former, {
-    memory: { currentStore, times: { everyMs: 5 }, signal: stop.signal },
+    memory: { currentStore, times: { everyMs: 5, ...memory }, signal: stop.signal },
   });
   ends.push(api.close, serving.close);
   return { serving, api } satisfies Opened;
@@ -124,6 +130,23 @@ test('an answer kept for the old database is not given for the new one', async (
   await awaited(() => expect(serving.currentStore().database).toBe(next.database));
   const again = await api.get<CoinAnswer>(path, { 'if-none-match': headers.get('etag') ?? '' });
   expect([again.status, again.body.origin.name]).toEqual([200, 'new']);
+});
+
+test('each ranking that somebody follows is told anew of the new database, and so is whoever follows it from then on', async () => {
+  // What was made of the old one is made of rows that nobody changes any more; the new one is asked all the time.
+  const { api } = await open(undefined, {}, { idleMs: PATIENCE_MS });
+  const follow = async (order: string) => {
+    const listener = await listenTo(`${api.url}/stream/rankings?sort=newest&order=${order}`);
+    ends.unshift(async () => listener.close());
+    return listener;
+  };
+  const originIn = (heard: Heard | undefined): string => heard?.data.items[0].origin.name;
+  const followed = [await follow('desc'), await follow('asc')];
+  for (const { until } of followed) expect(originIn((await until(1))[0])).toBe('old');
+  await turn();
+  for (const { until } of followed) expect(originIn((await until(2))[1])).toBe('new');
+  const later = await follow('desc');
+  expect(originIn((await later.until(1))[0])).toBe('new');
 });
 
 test('the new database serves once it has all that the old one has', async () => {

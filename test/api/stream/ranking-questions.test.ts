@@ -5,7 +5,10 @@ import { createClients } from '../../../api/stream/clients.ts';
 import { createRankingFeed } from '../../../api/stream/rankings.ts';
 import { awaited } from '../../support/awaited.ts';
 
-const latest = { held: () => true, read: async () => ({ value: {}, cells: [] }) } as unknown as Latest;
+/** Of one database. */
+const latestOf = (held: boolean, read: (made: (view: object) => unknown) => Promise<object>): Latest =>
+  ({ held: () => held, currentStore: () => null, read }) as unknown as Latest;
+const latest = latestOf(true, async () => ({ value: {}, cells: [] }));
 
 function feed() {
   const clients = createClients();
@@ -47,10 +50,9 @@ test('between two of them the process looks at what else came', async () => {
     made.push(`turn ${turn}`);
     return { value: {}, cells: [] };
   };
-  const busy = { held: () => false, read } as unknown as Latest;
   const clients = createClients();
   const { subscribe } = createRankingFeed({
-    ...{ clients, latest: busy },
+    ...{ clients, latest: latestOf(false, read) },
     make: () => ({}) as never,
     onError: () => {},
   });
@@ -69,7 +71,7 @@ test('one that cannot be made is told as a failure, and those behind it as ever'
   const read = async (made: (view: object) => unknown) => ({ value: made({}), cells: [] });
   const errors: unknown[] = [];
   const { subscribe } = createRankingFeed({
-    ...{ clients: createClients(), latest: { held: () => false, read } as unknown as Latest },
+    ...{ clients: createClients(), latest: latestOf(false, read) },
     make: (_, question) => {
       if (question.includes('search=bad')) throw new Error('it cannot be made');
       return {} as never;
@@ -97,7 +99,7 @@ test('who comes back with what was told last is not told it again, though nobody
     return { value: {}, cells: [] };
   };
   const { subscribe } = createRankingFeed({
-    ...{ clients: createClients(), latest: { held: () => true, read } as unknown as Latest },
+    ...{ clients: createClients(), latest: latestOf(true, read) },
     make: () => ({}) as never,
     onError: () => {},
   });

@@ -76,6 +76,7 @@ test('a ranking that many follow is put into words once each time it changes, an
   const ranking = words('first rows');
   const latest = {
     held: () => true,
+    currentStore: () => null,
     read: async () => ({ value: ranking.data, cells: [] }),
   } as unknown as Latest;
   const clients = createClients({ mostOfAddress: CLIENTS });
