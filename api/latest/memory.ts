@@ -130,10 +130,11 @@ export function createMemory(options: MemoryOptions): Memory {
     wants = new Map();
     const sums = wantsRanked || [...wanted.keys()].some((kind) => KINDS[kind].sums);
     wantsRanked = false;
-    moved = (await feed.moved()) || moved;
+    // Sums take what has changed, too: where the turn fails behind that, nobody tells of it again.
+    moved = (await feed.moved()) || moved || sums;
     const first = folding.begin(wanted.keys());
     try {
-      if (moved || sums) await bringUp(wanted);
+      if (moved) await bringUp(wanted);
       // Nothing has changed: what is wanted is added to what is there.
       else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock()), new Map());
     } finally {
