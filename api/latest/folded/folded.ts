@@ -26,8 +26,8 @@ export interface Folded {
 export interface Flight {
   stretch: Stretch;
   place(chunk: Chunk): void;
-  /** Where it could not be read. */
-  fail(): void;
+  /** Where it could not be read. @returns whether all that was read before is forgotten with it */
+  fail(): boolean;
 }
 
 /** What all kinds together may take, and take. */
@@ -44,6 +44,8 @@ const MOST_ROWS = 100_000;
 const ALL_ROWS = 10_000_000;
 const TOLD_BYTES = 16 * 1024 * 1024;
 const TOLD_OVERHEAD = 150;
+/** So many times as much is told where it cannot be read again: one failure is no reason to read all of it anew. */
+const TOLD_AT_MOST = 2;
 
 interface Told {
   text: string | null;
@@ -100,7 +102,14 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
     if (again === null && toldBytes > mostTold) removeBeyond();
   };
 
+  const forget = () => {
+    for (const { bytes } of chunks) room.used -= bytes.length;
+    [chunks, told, toldBytes, again] = [[], new Map(), 0, null];
+    if (flight !== null) flight.isOld = true;
+  };
+
   return {
+    forget,
     has: (key) => flight !== null || (chunks.length > 0 && key <= reach()) || told.has(key),
     get: (key) => {
       const known = told.get(key);
@@ -116,11 +125,6 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
       const one = { text, until, at: moment };
       told.set(key, one);
       toldBytes += sizeOf(key, one);
-    },
-    forget: () => {
-      for (const { bytes } of chunks) room.used -= bytes.length;
-      [chunks, told, toldBytes, again] = [[], new Map(), 0, null];
-      if (flight !== null) flight.isOld = true;
     },
     isEmpty: () => chunks.length === 0,
     isDue: () => flight === null && next() !== null,
@@ -138,6 +142,10 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
         fail: () => {
           flight = null;
           removeBeyond();
+          // A table that has become too long cannot be read again ever, and what is told would grow for ever.
+          const isTooMuch = again !== null && toldBytes > TOLD_AT_MOST * mostTold;
+          if (isTooMuch) forget();
+          return isTooMuch;
         },
       };
     },

@@ -13,7 +13,7 @@ export interface Folding {
   goOn(clock: number): void;
 }
 
-/** After one that could not be read. */
+/** After one that could not be read, or is to be read anew from its first key on. */
 const REST_MS = 5_000;
 /** Stretches that are read side by side. */
 const LANES = 2;
@@ -39,6 +39,7 @@ export function createFolding(options: {
   const wanted = new Set<KindName>();
   let lanes = 0;
 
+  const rest = (kind: KindName) => void restsUntil.set(kind, monotonic() + REST_MS);
   const isDue = (kind: KindName) =>
     cells.folded(kind)?.isDue() === true && (restsUntil.get(kind) ?? 0) <= monotonic();
   /** What it gives puts what was read in its place, and says whether that could be. */
@@ -53,13 +54,13 @@ export function createFolding(options: {
         // Else a sum could be told without what is missing of it: the next turn says what that is.
         const isSettled = at === null || at === mark();
         if (isSettled) flight.place(chunk);
-        else flight.fail();
+        else if (flight.fail()) rest(kind);
         return isSettled;
       };
     } catch {
       // Whoever needs one of them asks for it by its key.
       flight.fail();
-      restsUntil.set(kind, monotonic() + REST_MS);
+      rest(kind);
       return () => false;
     }
   };

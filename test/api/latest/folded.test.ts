@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
+import { createCells } from '../../../api/latest/cells/cells.ts';
 import { type Chunk, foldLines, rowsAt } from '../../../api/latest/folded/chunk.ts';
 import { createFolded } from '../../../api/latest/folded/folded.ts';
+import { createFolding } from '../../../api/latest/folded/folding.ts';
+import type { Store } from '../../../clickhouse/client.ts';
 import { END } from '../../../clickhouse/in-order.ts';
+import { awaited } from '../../support/awaited.ts';
 import { key } from '../support/rows.ts';
 
 const KEYS = Array.from({ length: 2_000 }, (_, at) => key(`key ${at}`)).sort();
@@ -144,6 +148,62 @@ test('where much was told since, all of it is read again, and no text is kept tw
   expect(folded.isDue()).toBe(false);
   expect(Math.abs(room.used - used)).toBeLessThan(used / 10);
 });
+
+test('what cannot be read again stays while little was told since; all of it is forgotten where that is twice as much', async () => {
+  const room = empty();
+  const folded = createFolded(room, 20_000);
+  await readAll(folded, allRows());
+  const tellBytes = (bytes: number) => folded.told(LOW, 'x'.repeat(bytes), 5);
+  const failAgain = () => folded.begin()?.fail();
+  tellBytes(30_000);
+  expect([failAgain(), folded.isEmpty(), textOf(folded.get(HIGH))]).toEqual([false, false, first(1_990)]);
+  expect(textOf(folded.get(LOW))).toHaveLength(30_000);
+  tellBytes(40_000);
+  expect([failAgain(), folded.isEmpty(), room.used]).toEqual([true, true, 0]);
+  expect([folded.get(LOW), folded.get(HIGH), folded.has(LOW)]).toEqual([undefined, undefined, false]);
+  await readAll(folded, allRows('anew'));
+  expect([textOf(folded.get(LOW)), folded.isDue()]).toEqual([first(10, 'anew'), false]);
+});
+
+const CANNOT = [
+  ['whose table has become too long', 'claims'],
+  ['of which something else is missing each time', 'totals'],
+] as const;
+
+test.each(CANNOT)(
+  'a kind %s is asked by its keys once much was told, and begun anew behind a rest',
+  async (_, kind) => {
+    let [now, looks] = [0, 0];
+    let cannot = false;
+    const store = {
+      query: async (sql: string) => {
+        looks += 1;
+        if (sql.includes('has_more')) return [{ has_more: 0, mark: cannot ? 'another' : 'the same' }];
+        return [{ rows: cannot ? '10000000' : '0' }];
+      },
+      lines: async () => linesOf([]),
+    } as unknown as Store;
+    const cells = createCells(1_000_000);
+    const folding = createFolding({
+      ...{ store, cells, clock: Date.now, monotonic: () => now },
+      ...{ mark: () => 'the same', before: async () => {} },
+    });
+    const begin = async () => {
+      (await folding.begin([kind]))();
+      return [cells.has(kind, HIGH), looks];
+    };
+    expect(await begin()).toEqual([true, 1]);
+    cannot = true;
+    const text = 'x'.repeat(2_000_000);
+    for (const one of KEYS.slice(0, 20)) cells.set(kind, one, { value: [], until: 0, text }, now);
+    cells.asked(kind, now);
+    folding.goOn(now);
+    await awaited(() => expect([cells.folded(kind)?.isEmpty(), looks]).toEqual([true, 2]));
+    expect(await begin()).toEqual([false, 2]);
+    [now, cannot] = [now + 5_000, false];
+    expect(await begin()).toEqual([true, 3]);
+  },
+);
 
 test('beyond its room nothing is read: the store is asked for what lies there', async () => {
   const folded = createFolded({ most: 1, used: 0 }, 20_000);
