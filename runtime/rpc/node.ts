@@ -20,8 +20,13 @@ const LONGEST_WAIT_MS = 10 * 60_000;
 const SHORTEST_SECRET = 8;
 /** -32016: before minContextSlot. -32004, -32014: it has not seen the slot yet. -32005: it says itself that it lags. */
 const BEHIND = new Set([-32016, -32004, -32014, -32005]);
-/** About the question itself, or about the chain: a request or parameters that are none, a version, a skipped slot. */
-const SAME_ELSEWHERE = new Set([-32600, -32602, -32015, -32007, -32009, -32013]);
+/**
+ * About the question itself, or about the chain: parameters that are none, a version, a skipped slot. Not -32600: no
+ * request of ours is none, and providers say so of a key or a method that they do not serve.
+ */
+const SAME_ELSEWHERE = new Set([-32602, -32015, -32007, -32009, -32013]);
+/** About who asks, whatever the code: a key, what is paid for, an address that is not on a list. */
+const OF_WHO_ASKS = new Set([401, 402, 403]);
 /** Too many requests, said under another status than that. */
 const LIMITED_CODES = new Set([429, -32429]);
 const LIMITED_WORDS =
@@ -52,7 +57,7 @@ export function createRpcNode(url: string, limitMs: number, waits: NodeWaits = n
     }
   };
 
-  const refusal = (words: string, given: unknown): RpcError => {
+  const refusal = (words: string, given: unknown, status: number): RpcError => {
     const code = typeof given === 'number' ? given : null;
     // First of all: a provider may say so under any code, that of a node which lags, too.
     if (LIMITED_CODES.has(code ?? 0) || LIMITED_WORDS.test(words)) {
@@ -60,8 +65,9 @@ export function createRpcNode(url: string, limitMs: number, waits: NodeWaits = n
       return new RpcError('unreachable', words, { code });
     }
     if (BEHIND.has(code ?? 0)) return new RpcError('behind', words, { code });
-    // What one node does not keep, index or offer another may.
-    const again = code !== null && SAME_ELSEWHERE.has(code) ? 'no' : 'elsewhere';
+    // What one node does not keep, index or offer, or not to us, another may.
+    const isOwn = code === null || !SAME_ELSEWHERE.has(code) || OF_WHO_ASKS.has(status);
+    const again = isOwn ? 'elsewhere' : 'no';
     return new RpcError('refused', words, { code, again });
   };
 
@@ -80,6 +86,7 @@ export function createRpcNode(url: string, limitMs: number, waits: NodeWaits = n
       throw refusal(
         hide(`${method}: ${String(reply.error.message).slice(0, MOST_MESSAGE)}`),
         reply.error.code,
+        status,
       );
     },
   };
