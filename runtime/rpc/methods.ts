@@ -16,12 +16,10 @@ import {
   sound,
   transactionOf,
 } from './replies.ts';
+import { createVersions } from './versions.ts';
 
 /** Codes that say that a slot was skipped or its block is gone: there is no time to be had. */
 const NO_BLOCK = new Set([-32001, -32004, -32007, -32009, -32011, -32014]);
-const INVALID_PARAMS = -32602;
-const VERSION_NOT_TAKEN = -32015;
-const NEWEST_VERSION = 1;
 
 const MB = 1024 * 1024;
 /** Some providers take fewer signatures at a time than the protocol has. */
@@ -43,7 +41,7 @@ const SLOW_MS: Partial<Record<keyof Rpc, number>> = { getProgramAccounts: 180_00
 /** The methods, each asked of the pool. @param timeoutMs of an exchange */
 export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): Rpc {
   const { maxBytes = Number.POSITIVE_INFINITY } = options;
-  const versions = new Map<RpcNode, number>();
+  const inVersion = createVersions();
   const listed = createAdaptiveLimit(FEWEST_LISTED);
 
   const ask = (node: RpcNode, method: keyof Rpc, params: readonly unknown[]) =>
@@ -80,24 +78,13 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
       nullWithoutBlock,
     );
 
-  /** Asks for the newest version that the node is known to take, and learns from its refusals. */
-  const transactionFrom = async (node: RpcNode, signature: string, read?: ReadOptions) => {
-    const version = versions.get(node) ?? NEWEST_VERSION;
-    const of = (maxSupportedTransactionVersion: number) =>
+  const transactionFrom = (node: RpcNode, signature: string, read?: ReadOptions) =>
+    inVersion(node, (maxSupportedTransactionVersion) =>
       ask(node, 'getTransaction', [
         signature,
         config(read, { encoding: 'json', maxSupportedTransactionVersion }),
-      ]);
-    try {
-      return await of(version);
-    } catch (error) {
-      const other = otherVersion(error, version);
-      if (other === null) throw error;
-      const result = await of(other);
-      versions.set(node, other);
-      return result;
-    }
-  };
+      ]),
+    );
 
   return {
     getAccountInfo: (address, read) =>
@@ -167,12 +154,4 @@ function nullWithoutBlock(error: unknown): null {
   const told = error instanceof RpcError && error.kind !== 'unreachable' ? error.code : null;
   if (told !== null && NO_BLOCK.has(told)) return null;
   throw error;
-}
-
-/** The version to ask for in place of one that was refused; null where the refusal is about something else. */
-function otherVersion(error: unknown, version: number): number | null {
-  if (!(error instanceof RpcError)) return null;
-  const tooNew = error.code === INVALID_PARAMS && /version/i.test(error.message);
-  if (tooNew && version > 0) return version - 1;
-  return error.code === VERSION_NOT_TAKEN && version < NEWEST_VERSION ? NEWEST_VERSION : null;
 }

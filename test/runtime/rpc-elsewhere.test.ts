@@ -4,6 +4,7 @@ import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { type Answer, type AnsweringServer, type Asked, serveAnswers } from '../support/answering.ts';
 
 const KEY = encodeBase58(new Uint8Array(32).fill(7));
+const SIGNATURE = encodeBase58(new Uint8Array(64).fill(9));
 
 const servers: AnsweringServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
@@ -46,5 +47,38 @@ describe('a key that is not taken', () => {
       expect(first.asked).toHaveLength(1);
     }
     expect(second.asked).toHaveLength(0);
+  });
+});
+
+describe('a transaction that one node does not tell', () => {
+  const told = { slot: 4, version: 1, meta: { err: {} } };
+  const versionIn = ({ body }: Asked) =>
+    (body as { params: [string, { maxSupportedTransactionVersion: number }] }).params[1]
+      .maxSupportedTransactionVersion;
+  const old = () =>
+    node((asked) =>
+      versionIn(asked) === 0
+        ? error(-32015, 'Transaction version (1) is not supported by the requesting client')
+        : error(-32602, 'Invalid params: maxSupportedTransactionVersion'),
+    );
+
+  test('for its version, is asked of one of a newer release beside it', async () => {
+    const newer = await node(() => result(told));
+    const first = await old();
+    const rpc = rpcOf(first, newer);
+    for (let asked = 1; asked <= 3; asked += 1) {
+      expect(await rpc.getTransaction(SIGNATURE)).toEqual(told);
+      expect([first.asked.length, newer.asked.length]).toEqual([2 * asked, asked]);
+    }
+  });
+
+  test('for its version, is not missing where another lacks it; each is asked once', async () => {
+    const lacking = await node(() => result(null));
+    const some = [await old(), await old()] as const;
+    await expect(rpcOf(some[0], lacking).getTransaction(SIGNATURE)).rejects.toThrow();
+    await expect(rpcOf(...some).getTransaction(SIGNATURE)).rejects.toMatchObject({ kind: 'refused' });
+    expect(some.map(({ asked }) => asked.length)).toEqual([4, 2]);
+    const beyond = await node(() => error(-32015, 'Transaction version (2)'));
+    expect(await rpcOf(beyond, await node(() => result(told))).getTransaction(SIGNATURE)).toEqual(told);
   });
 });

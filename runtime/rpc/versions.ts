@@ -1,0 +1,47 @@
+import { RpcError } from './error.ts';
+import type { RpcNode } from './node.ts';
+
+const INVALID_PARAMS = -32602;
+const VERSION_NOT_TAKEN = -32015;
+const NEWEST_VERSION = 1;
+
+/**
+ * Asks each node for the newest version of transactions that it is known to take, and learns from its refusals.
+ * @returns what asks; it throws RpcError: of a version that one node does not take another may
+ */
+export function createVersions(): (
+  node: RpcNode,
+  askFor: (maxSupportedTransactionVersion: number) => Promise<unknown>,
+) => Promise<unknown> {
+  const versions = new Map<RpcNode, number>();
+  return async (node, askFor) => {
+    const version = versions.get(node) ?? NEWEST_VERSION;
+    try {
+      return await askFor(version);
+    } catch (error) {
+      const other = otherVersion(error, version);
+      if (other === null) throw ofThisNode(error);
+      const result = await askFor(other).catch((reason: unknown) => {
+        throw ofThisNode(reason);
+      });
+      versions.set(node, other);
+      return result;
+    }
+  };
+}
+
+const isTooNew = ({ code, message }: RpcError) => code === INVALID_PARAMS && /version/i.test(message);
+
+/** The version to ask for in place of one that was refused; null where the refusal is about something else. */
+function otherVersion(error: unknown, version: number): number | null {
+  if (!(error instanceof RpcError)) return null;
+  if (isTooNew(error) && version > 0) return version - 1;
+  return error.code === VERSION_NOT_TAKEN && version < NEWEST_VERSION ? NEWEST_VERSION : null;
+}
+
+/** What a node's release does not take is no word about the transaction. */
+function ofThisNode(error: unknown): unknown {
+  if (!(error instanceof RpcError) || error.kind !== 'refused') return error;
+  if (error.code !== VERSION_NOT_TAKEN && !isTooNew(error)) return error;
+  return new RpcError('refused', error.message, { code: error.code, again: 'elsewhere', cause: error });
+}
