@@ -24,7 +24,7 @@ export async function readTransaction(
   order: number,
   knownIndex: number | null,
 ): Promise<TransactionRecord> {
-  const result = await rpc.getTransaction(info.signature);
+  const result = await rpc.getTransaction(info.signature, { inSlot: info.slot });
   if (result === null) throw new HistoryUnavailableError(`the node has no transaction ${info.signature}`);
   const { blockTime, transactionIndex, meta, transaction, slot } = result;
   if (!isObject(meta) || !isObject(transaction))

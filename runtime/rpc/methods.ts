@@ -9,11 +9,12 @@ import type { ReadOptions, Rpc, RpcOptions } from './port.ts';
 import {
   account,
   contextSlot,
-  isRecorded,
   ownedAccount,
   signaturePage,
   slotOf,
   sound,
+  TOLD,
+  toldOf,
   transactionOf,
 } from './replies.ts';
 import { createVersions } from './versions.ts';
@@ -124,22 +125,23 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
     },
     getTransaction: async (signature, read) => {
       const lacking = new Set<RpcNode>();
-      let unrecorded: Record<string, unknown> | null = null;
+      const most: { found: Record<string, unknown> | null; told: number } = { found: null, told: -1 };
       try {
         return await pool.ask(async (node) => {
           const result = await transactionFrom(node, signature, read);
-          const found = sound('getTransaction', () => transactionOf(result));
-          if (found !== null && isRecorded(found)) return found;
+          const found = sound('getTransaction', () => transactionOf(result, signature));
           // Another node may have kept more.
           if (found === null) {
             lacking.add(node);
             throw new RpcError('behind', `getTransaction: no ${signature}`, { again: 'elsewhere' });
           }
-          unrecorded ??= found;
+          const told = toldOf(found, read?.inSlot ?? null);
+          if (told === TOLD.whole) return found;
+          if (told > most.told) Object.assign(most, { found, told });
           throw new RpcError('refused', `getTransaction: half of ${signature}`, { again: 'elsewhere' });
         });
       } catch (error) {
-        if (unrecorded !== null) return unrecorded;
+        if (most.found !== null) return most.found;
         if (lacking.size > 0 && pool.nodes().every((node) => lacking.has(node))) return null;
         throw error;
       }

@@ -10,6 +10,8 @@ export interface ReadOptions extends SlotBounds {
   madeAt?: bigint;
   /** Waited for before each request that these two add to that for the list. */
   pace?: () => Promise<void>;
+  /** Of a transaction: where one node tells it in another slot, another is asked. */
+  inSlot?: bigint;
   /** Of each account no more than its first bytes. */
   mostBytes?: number;
   /** Of a program's accounts those that begin so. */
@@ -38,7 +40,10 @@ export interface Rpc {
     limit: number,
     options?: ReadOptions,
   ): Promise<SignatureInfo[]>;
-  /** The result as it came, of whatever version the node takes, or null where no node has it. */
+  /**
+   * The result as it came, of whatever version the node takes, or null where no node has it. Where none tells it whole it
+   * is the one that tells most.
+   */
   getTransaction(signature: string, options?: ReadOptions): Promise<Record<string, unknown> | null>;
   getSlot(options?: ReadOptions): Promise<bigint>;
   /** Unix seconds, or null where the node does not know. */

@@ -110,9 +110,35 @@ export function signaturePage(value: unknown, limit: number): SignatureInfo[] {
   return page;
 }
 
-export function transactionOf(value: unknown): Record<string, unknown> | null {
-  if (typeof value !== 'object' || Array.isArray(value)) throw new TypeError('no object');
-  return value as Record<string, unknown> | null;
+/** @throws RpcError where it is another than was asked for: a cache may hand it out. */
+export function transactionOf(value: unknown, signature: string): Record<string, unknown> | null {
+  if (value === null) return null;
+  if (!isObject(value)) throw new TypeError('no object');
+  const signatures = isObject(value.transaction) ? value.transaction.signatures : null;
+  if (Array.isArray(signatures) && signatures[0] !== signature)
+    throw new RpcError('unreachable', `getTransaction: another than ${signature}`);
+  return value;
+}
+
+/** How much a node tells of a transaction, the least first. */
+export const TOLD = { ofAnotherSlot: 0, half: 1, unrecorded: 2, whole: 3 } as const;
+
+/** @param inSlot the slot that it is to be of, where that is known: an index may name one that it was in on a fork. */
+export function toldOf(found: Record<string, unknown>, inSlot: bigint | null): number {
+  const { slot, meta, transaction } = found;
+  if (inSlot !== null && slot !== undefined && slot !== Number(inSlot)) return TOLD.ofAnotherSlot;
+  if (!isObject(meta) || !isObject(transaction) || !tellsLoaded(transaction.message, meta)) return TOLD.half;
+  return isRecorded(found) ? TOLD.whole : TOLD.unrecorded;
+}
+
+/** Whether the accounts that a message takes from lookup tables are told. */
+function tellsLoaded(message: unknown, { loadedAddresses: loaded }: Record<string, unknown>): boolean {
+  const lookups = isObject(message) ? message.addressTableLookups : null;
+  if (!Array.isArray(lookups) || lookups.length === 0) return true;
+  return (
+    isObject(loaded) &&
+    [loaded.writable, loaded.readonly].some((keys) => Array.isArray(keys) && keys.length > 0)
+  );
 }
 
 /** Whether a node recorded what a transaction did: its logs, and what calls it made below others. One that failed did nothing. */
@@ -121,3 +147,6 @@ export function isRecorded({ meta }: Record<string, unknown>): boolean {
   const { err, innerInstructions, logMessages } = meta as Record<string, unknown>;
   return err !== null || (Array.isArray(innerInstructions) && Array.isArray(logMessages));
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -81,4 +81,76 @@ describe('a transaction that one node does not tell', () => {
     const beyond = await node(() => error(-32015, 'Transaction version (2)'));
     expect(await rpcOf(beyond, await node(() => result(told))).getTransaction(SIGNATURE)).toEqual(told);
   });
+
+  const LOOKUPS = [{ accountKey: KEY, writableIndexes: [0], readonlyIndexes: [] }];
+  const tells = (more: object, meta: object | null = {}, lookups: unknown = LOOKUPS) => ({
+    slot: 4,
+    meta: meta && {
+      ...{ err: null, innerInstructions: [], logMessages: [] },
+      ...{ loadedAddresses: { writable: [KEY], readonly: [] }, ...meta },
+    },
+    transaction: { signatures: [SIGNATURE], message: { addressTableLookups: lookups } },
+    ...more,
+  });
+  const ofAnother = { signatures: [encodeBase58(new Uint8Array(64).fill(8))], message: {} };
+  const whole = tells({});
+  const wanting = {
+    'without its meta': tells({}, null),
+    'without the addresses that it loaded': tells({}, { loadedAddresses: undefined }),
+    'with none of the addresses that it loaded': tells(
+      {},
+      { loadedAddresses: { writable: [], readonly: [] } },
+    ),
+    'without itself': tells({ transaction: null }),
+    'in the slot of a fork': tells({ slot: 3 }),
+  };
+
+  test.each(Object.entries(wanting))('%s is had of another, else as it is', async (_, told) => {
+    const [first, second] = [await node(() => result(told)), await node(() => result(whole))];
+    expect(await rpcOf(first, second).getTransaction(SIGNATURE, { inSlot: 4n })).toEqual(whole);
+    expect(await rpcOf(first).getTransaction(SIGNATURE, { inSlot: 4n })).toEqual(told);
+    const lacking = await node(() => result(null));
+    expect(await rpcOf(lacking, first).getTransaction(SIGNATURE, { inSlot: 4n })).toEqual(told);
+    expect(first.asked).toHaveLength(3);
+  });
+
+  test('because it tells another is had of the next, and is none where all do', async () => {
+    const first = await node(() => result(tells({ transaction: ofAnother })));
+    const second = await node(() => result(whole));
+    expect(await rpcOf(first, second).getTransaction(SIGNATURE)).toEqual(whole);
+    await expect(rpcOf(first).getTransaction(SIGNATURE)).rejects.toMatchObject({ kind: 'unreachable' });
+    expect(first.asked).toHaveLength(2);
+  });
+
+  test('is the best of what all tell, where none tells it whole', async () => {
+    const bare = await node(() => result(wanting['without its meta']));
+    const forked = await node(() => result(wanting['in the slot of a fork']));
+    const half = tells({}, { logMessages: null });
+    const unrecorded = await node(() => result(half));
+    for (const nodes of [
+      [forked, bare, unrecorded],
+      [unrecorded, bare, forked],
+    ])
+      expect(await rpcOf(...nodes).getTransaction(SIGNATURE, { inSlot: 4n })).toEqual(half);
+  });
+
+  test('whole, by whichever of them, is asked of no other', async () => {
+    const second = await node(() => result(whole));
+    const plain = [
+      whole,
+      tells({}, { loadedAddresses: undefined }, []),
+      tells({}, {}, undefined),
+      tells({}, {}, null),
+    ];
+    for (const told of plain) {
+      const first = await node(() => result(told));
+      expect(await rpcOf(first, second).getTransaction(SIGNATURE, { inSlot: 4n })).toEqual(
+        JSON.parse(JSON.stringify(told)),
+      );
+    }
+    // In whatever slot, where nobody asked for one.
+    const first = await node(() => result(tells({ slot: 3 })));
+    expect(await rpcOf(first, second).getTransaction(SIGNATURE)).toEqual(tells({ slot: 3 }));
+    expect(second.asked).toHaveLength(0);
+  });
 });

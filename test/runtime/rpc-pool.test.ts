@@ -94,7 +94,10 @@ describe('several nodes', () => {
   });
 
   test('what one did not record of a transaction may be had of another; what there is where none did', async () => {
-    const told = (meta: object, err: object | null = null) => ({ slot: 3, meta: { err, ...meta } });
+    const transaction = { signatures: [SIGNATURE], message: {} };
+    const told = (meta: object, err: object | null = null) => ({
+      ...{ slot: 3, meta: { err, ...meta }, transaction },
+    });
     const recorded = told({ innerInstructions: [], logMessages: [] });
     const having = await node(() => result(recorded));
     for (const meta of [{}, { innerInstructions: null, logMessages: [] }, { innerInstructions: [] }]) {
