@@ -1,8 +1,8 @@
 /**
  * Whether the same question may be answered if it is asked again: `now` by the same node or another, `elsewhere` by
- * another one, `no` by none.
+ * another one, `well` by another one that neither rests nor wants to be left alone, `no` by none.
  */
-export type Again = 'now' | 'elsewhere' | 'no';
+export type Again = 'now' | 'elsewhere' | 'well' | 'no';
 
 const OF_AMOUNT = /too many|too large|limit|max|at most|exceed|more than|up to/i;
 

@@ -17,6 +17,7 @@ import {
   toldOf,
   transactionOf,
 } from './replies.ts';
+import { createTimeless } from './timeless.ts';
 import { createVersions } from './versions.ts';
 
 /** Codes that say that a slot was skipped or its block is gone: there is no time to be had. */
@@ -43,6 +44,7 @@ const SLOW_MS: Partial<Record<keyof Rpc, number>> = { getProgramAccounts: 180_00
 export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): Rpc {
   const { maxBytes = Number.POSITIVE_INFINITY } = options;
   const inVersion = createVersions();
+  const timeless = createTimeless();
   const listed = createAdaptiveLimit(FEWEST_LISTED);
 
   const ask = (node: RpcNode, method: keyof Rpc, params: readonly unknown[]) =>
@@ -73,10 +75,10 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
     if (first > slot && first > 1n) throw new NotKeptError(first);
   };
 
-  const timeFrom = (node: RpcNode, slot: bigint) =>
+  const timeFrom = (node: RpcNode, slot: bigint, otherwise = nullWithoutBlock) =>
     ask(node, 'getBlockTime', [Number(slot)]).then(
       (result) => sound('getBlockTime', () => blockTimeOf(result)),
-      nullWithoutBlock,
+      otherwise,
     );
 
   const transactionFrom = (node: RpcNode, signature: string, read?: ReadOptions) =>
@@ -147,7 +149,23 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
       }
     },
     getSlot: (read) => call('getSlot', [config(read)], slotOf),
-    getBlockTime: (slot) => call('getBlockTime', [Number(slot)], blockTimeOf).catch(nullWithoutBlock),
+    getBlockTime: async (slot) => {
+      const lacking = new Set<RpcNode>();
+      const isTimeless = timeless.has(slot);
+      try {
+        return await pool.ask(async (node) => {
+          const time = await timeFrom(node, slot, unlessBehind);
+          if (time !== null || isTimeless) return time;
+          // It may be the node alone that has no block there, or no time of it.
+          lacking.add(node);
+          throw new RpcError('refused', `getBlockTime: none of slot ${slot}`, { again: 'well' });
+        });
+      } catch (error) {
+        if (lacking.size === 0 || !(error instanceof RpcError)) return nullWithoutBlock(error);
+        if (pool.nodes().every((node) => lacking.has(node))) timeless.add(slot);
+        return null;
+      }
+    },
     getFirstAvailableBlock: () => call('getFirstAvailableBlock', [], slotOf),
   };
 }
@@ -156,4 +174,10 @@ function nullWithoutBlock(error: unknown): null {
   const told = error instanceof RpcError && error.kind !== 'unreachable' ? error.code : null;
   if (told !== null && NO_BLOCK.has(told)) return null;
   throw error;
+}
+
+/** Likewise; one that has not come to the slot may be asked again. */
+function unlessBehind(error: unknown): null {
+  if (error instanceof RpcError && error.kind === 'behind') throw error;
+  return nullWithoutBlock(error);
 }

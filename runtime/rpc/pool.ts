@@ -37,6 +37,8 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
     health.restsUntil = performance.now() + restMs;
   };
 
+  const isWell = (node: RpcNode) => node.waitMs() === 0 && healthOf(node).restsUntil <= performance.now();
+
   /** Those that may be asked now come first, then those that do not rest, then those asked least for this question. */
   const choose = (left: readonly RpcNode[], asked: readonly RpcNode[]): RpcNode => {
     const now = performance.now();
@@ -75,9 +77,10 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
           asked.push(node);
           // One that refuses a question is well.
           if (error.kind !== 'refused') rest(node);
-          const others = nodes.some((other) => !asked.includes(other));
           const busy = node.waitMs() > 0;
-          if (error.again === 'elsewhere' && !busy) left = left.filter((one) => one !== node);
+          if (error.again !== 'now' && !busy) left = left.filter((one) => one !== node);
+          if (error.again === 'well') left = left.filter(isWell);
+          const others = left.some((other) => !asked.includes(other));
           if (left.length === 0) throw error;
           if (!others && !busy && (asked.length >= MOST_TRIES || performance.now() > until)) throw error;
           if (!others && !busy) await pause(FIRST_PAUSE_MS * 2 ** Math.min(asked.length - 1, 3), never);

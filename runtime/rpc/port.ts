@@ -46,7 +46,7 @@ export interface Rpc {
    */
   getTransaction(signature: string, options?: ReadOptions): Promise<Record<string, unknown> | null>;
   getSlot(options?: ReadOptions): Promise<bigint>;
-  /** Unix seconds, or null where the node does not know. */
+  /** Unix seconds, or null where no node that answers knows. */
   getBlockTime(slot: bigint): Promise<number | null>;
   getFirstAvailableBlock(): Promise<bigint>;
 }

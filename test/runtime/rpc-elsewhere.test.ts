@@ -1,7 +1,12 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { createRpc } from '../../runtime/rpc/rpc.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { RpcError } from '../../runtime/rpc/error.ts';
+import type { RpcNode } from '../../runtime/rpc/node.ts';
+import { createRpcPool } from '../../runtime/rpc/pool.ts';
+import { createRpc, type NodeWaits } from '../../runtime/rpc/rpc.ts';
+import { createTimeless } from '../../runtime/rpc/timeless.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { type Answer, type AnsweringServer, type Asked, serveAnswers } from '../support/answering.ts';
+import { awaited } from '../support/awaited.ts';
 
 const KEY = encodeBase58(new Uint8Array(32).fill(7));
 const SIGNATURE = encodeBase58(new Uint8Array(64).fill(9));
@@ -153,4 +158,107 @@ describe('a transaction that one node does not tell', () => {
     expect(await rpcOf(first, second).getTransaction(SIGNATURE)).toEqual(tells({ slot: 3 }));
     expect(second.asked).toHaveLength(0);
   });
+});
+
+describe('the time of a slot that one node knows none of', () => {
+  const none = {
+    'jumped over': error(-32007, 'Slot 9 was skipped, or missing due to ledger jump to recent snapshot'),
+    'not stored for long': error(-32009, 'Slot 9 was skipped, or missing in long-term storage'),
+    forgotten: error(-32001, 'Block 9 cleaned up'),
+    'kept without': result(null),
+  };
+
+  test.each(Object.entries(none))('%s is had of another; null where all know none', async (_, answer) => {
+    const first = await node(() => answer);
+    const second = await node(() => result(7));
+    expect(await rpcOf(first, second).getBlockTime(9n)).toBe(7);
+    expect(await rpcOf(first).getBlockTime(9n)).toBeNull();
+    expect(await rpcOf(first, first).getBlockTime(9n)).toBeNull();
+    expect([first.asked.length, second.asked.length]).toEqual([4, 1]);
+  });
+
+  test('is null where another does not answer, and told once it does', async () => {
+    let isAway = true;
+    const first = await node(() => none['jumped over']);
+    const second = await node(() => (isAway ? { status: 502 } : result(7)));
+    const rpc = rpcOf(first, second);
+    expect(await rpc.getBlockTime(9n)).toBeNull();
+    isAway = false;
+    expect(await awaited(async () => (await rpc.getBlockTime(9n)) ?? Promise.reject(new Error('none')))).toBe(
+      7,
+    );
+  });
+
+  test('is waited for of none that asks to be left alone, nor without end of one that lags', async () => {
+    const first = await node(() => none['jumped over']);
+    const second = await node(() => result(7));
+    const third = await node(() => error(-32004, 'Block not available for slot 9'));
+    const waits: NodeWaits = new Map([[second.url, Number.MAX_SAFE_INTEGER]]);
+    const urls = [first, second, third].map(({ url }) => url);
+    const rpc = createRpc(urls, { commitment: 'confirmed', timeoutMs: 20_000, waits });
+    expect(await rpc.getBlockTime(9n)).toBeNull();
+    expect(second.asked).toHaveLength(0);
+    expect(third.asked.length).toBeLessThan(5);
+  });
+
+  test('is asked of one alone for a while where all knew none; that of another slot of all', async () => {
+    const nodes = [await node(() => none['jumped over']), await node(() => none['kept without'])];
+    const rpc = rpcOf(...nodes);
+    const asked = () => nodes.map((one) => one.asked.length);
+    for (let count = 1; count <= 3; count += 1) expect(await rpc.getBlockTime(9n)).toBeNull();
+    expect(asked()).toEqual([3, 1]);
+    expect(await rpc.getBlockTime(10n)).toBeNull();
+    expect(asked()).toEqual([4, 2]);
+  });
+
+  test('is waited for of one that has not come to the slot', async () => {
+    let count = 0;
+    const first = await node(() => none['kept without']);
+    const second = await node(() => {
+      count += 1;
+      return count < 3 ? error(-32004, 'Block not available for slot 9') : result(7);
+    });
+    expect(await rpcOf(first, second).getBlockTime(9n)).toBe(7);
+  });
+
+  test('is not null where the question is refused', async () => {
+    const second = await node(() => result(7));
+    const first = await node(() => error(-32602));
+    await expect(rpcOf(first, second).getBlockTime(9n)).rejects.toMatchObject({ kind: 'refused' });
+  });
+});
+
+test('that nobody knew a time of a slot is forgotten after some minutes, and of the oldest of many', () => {
+  let now = 0;
+  const timeless = createTimeless(() => now);
+  timeless.add(9n);
+  now = 4 * 60_000;
+  expect([timeless.has(9n), timeless.has(10n)]).toEqual([true, false]);
+  now = 6 * 60_000;
+  expect(timeless.has(9n)).toBe(false);
+  for (let slot = 0n; slot <= 10_000n; slot += 1n) timeless.add(slot);
+  expect([timeless.has(0n), timeless.has(10_000n)]).toEqual([false, true]);
+});
+
+test('what another may know as well is asked of none that rests', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const asked: string[] = [];
+    const [first, second] = ['first', 'second'].map((name) => ({ ask: async () => name, waitMs: () => 0 }));
+    const pool = createRpcPool([first, second] as RpcNode[], 5_000);
+    const ask = () =>
+      pool.ask(async (one) => {
+        asked.push((await one.ask('getSlot', [], 1)) as string);
+        throw one === first
+          ? new RpcError('refused', 'no', { again: 'well' })
+          : new RpcError('unreachable', 'away');
+      });
+    await expect(ask()).rejects.toThrow('away');
+    await expect(ask()).rejects.toThrow('no');
+    expect(asked).toEqual(['first', 'second', 'first']);
+    vi.advanceTimersByTime(2_000);
+    await expect(ask()).rejects.toThrow('away');
+  } finally {
+    vi.useRealTimers();
+  }
 });

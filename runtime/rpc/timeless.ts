@@ -1,0 +1,22 @@
+import { createLru } from '../lru.ts';
+
+/** Slots that no node knew a time of when all were asked. */
+export interface Timeless {
+  has(slot: bigint): boolean;
+  add(slot: bigint): void;
+}
+
+const MOST = 10_000;
+/** A node may get what it lacks. */
+const HOLDS_MS = 5 * 60_000;
+
+/** @param now milliseconds of a clock that is never set. */
+export function createTimeless(now: () => number = () => performance.now()): Timeless {
+  const slots = createLru<{ until: number }>(MOST);
+  return {
+    has: (slot) => (slots.get(String(slot))?.until ?? now()) > now(),
+    add: (slot) => {
+      slots.set(String(slot), { until: now() + HOLDS_MS });
+    },
+  };
+}
