@@ -2,6 +2,7 @@ import type { VenueAccountRow } from '../../clickhouse/queries/states/venue-acco
 import type { Position, PositionsResponse } from '../../schemas/responses/coin/positions.ts';
 import { venueIdOfClass } from '../figures/asset-venues.ts';
 import { nextSecond, secondsSince } from '../figures/times.ts';
+import { agesAt } from '../figures/venue-readings.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import type { Coin } from './find.ts';
@@ -38,11 +39,10 @@ export function positions({ mint, policy, view, settings }: Coin): PositionsResp
   };
 }
 
-/** The newest reading of an account, which is too old at a moment that is known. */
+/** The newest reading of an account, which comes to be too old at a moment that is known. */
 function readingOf(venueAccount: string, view: View, { readingMaxAgeMs }: ReadSettings) {
   const reading = view.get('venueReading', venueAccount);
-  const end = reading === undefined ? 0 : Number(reading.read_at) + readingMaxAgeMs + 1;
-  if (end > view.now) view.until(end);
+  if (reading !== undefined) view.until(agesAt(Number(reading.read_at), readingMaxAgeMs, view.now));
   return reading;
 }
 

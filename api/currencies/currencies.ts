@@ -2,7 +2,7 @@ import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
 import { POLLER_SOURCE } from '../figures/sources.ts';
-import { neverReadReason, unreadReason } from '../figures/venue-readings.ts';
+import { agesAt, neverReadReason, unreadReason } from '../figures/venue-readings.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
@@ -15,8 +15,8 @@ export function currencyList(view: View, settings: ReadSettings): CurrenciesResp
     return { ...envelope, asOf: null, items: [], absent: true, reason };
   }
   const asOf = timeOfMillis(read.read_at);
-  const tooOld = unreadReason('options', read.read_at, settings, view.now);
-  if (tooOld === null) view.until(Number(read.read_at) + settings.readingMaxAgeMs + 1);
+  const unread = unreadReason('options', read.read_at, settings, view.now);
+  view.until(agesAt(Number(read.read_at), settings.readingMaxAgeMs, view.now));
   return {
     ...envelope,
     asOf,
@@ -24,7 +24,7 @@ export function currencyList(view: View, settings: ReadSettings): CurrenciesResp
       .filter((row) => row.has_options === 1)
       .map((row) => ({
         currency: row.currency,
-        spotPrice: spotPrice(row, asOf, tooOld),
+        spotPrice: spotPrice(row, asOf, unread),
         hasOptions: true,
         hasPerps: row.has_perps === 1,
       })),
@@ -34,11 +34,11 @@ export function currencyList(view: View, settings: ReadSettings): CurrenciesResp
 function spotPrice(
   row: { currency: string; spot_price: string | null },
   asOf: string | null,
-  tooOld: string | null,
+  unread: string | null,
 ): Figure {
   if (row.spot_price === null)
     return absent(POLLER_SOURCE, `the venue gave no spot price for ${row.currency} that can be read`);
-  return tooOld === null
+  return unread === null
     ? figure(row.spot_price, POLLER_SOURCE, asOf)
-    : { ...absent(POLLER_SOURCE, tooOld), asOf };
+    : { ...absent(POLLER_SOURCE, unread), asOf };
 }

@@ -2,7 +2,7 @@ import type { QuoteRate } from '../../clickhouse/queries/ranking/ranking.ts';
 import type { PriceRow } from '../../clickhouse/queries/states/prices.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import { type Decimal, isoMillis, parseDecimal, usdValue } from '../../schemas/units.ts';
-import { oldest } from './times.ts';
+import { MAX_AHEAD_MS, oldest } from './times.ts';
 
 /** Dollars for one whole token of a quote asset, or why there is no price. */
 export type Price =
@@ -10,8 +10,6 @@ export type Price =
   | { usd: null; observedAt: null; source: null; reason: string };
 
 const MAX_AGE_MS = 15 * 60_000;
-/** A source's clock may be as far ahead of ours; a time further ahead would keep its price fresh for as long. */
-const MAX_AHEAD_MS = 120_000;
 /** Of a price: products of a 128-bit amount and its rate, of six digits more, stay inside the store's 256 bits. */
 const MOST_DIGITS = 30;
 /** In the order in which they are asked. */
@@ -21,10 +19,10 @@ const NAMES: Record<PriceRow['source'], { name: string; variable: string }> = {
   second: { name: 'the second price source', variable: 'PRICE_URL' },
 };
 
-/** Unix milliseconds from which on the first of these readings that is fresh now is too old. */
+/** Unix milliseconds at which the first of these readings is too old, or its time is no more ahead. */
 export function freshUntil(rows: readonly PriceRow[], now: number): number {
-  const ends = rows.map((row) => observedMs(row) + MAX_AGE_MS + 1).filter((end) => end > now);
-  return Math.min(...ends, Number.POSITIVE_INFINITY);
+  const moments = rows.map(observedMs).flatMap((at) => [at - MAX_AHEAD_MS, at + MAX_AGE_MS + 1]);
+  return Math.min(...moments.filter((moment) => moment > now), Number.POSITIVE_INFINITY);
 }
 
 function observedMs(row: PriceRow): number {
@@ -53,7 +51,8 @@ export function priceOf(
     const observed = observedMs(row);
     const observedAt = isoMillis(observed);
     if (now - observed > MAX_AGE_MS) reasons.push(`${name}'s price is older than 15 minutes (${observedAt})`);
-    else if (observed - Number(row.read_at) > MAX_AHEAD_MS)
+    // Of the two clocks that are ours, one may have been put back: that of the poller, or this one since.
+    else if (observed - Math.min(now, Number(row.read_at)) > MAX_AHEAD_MS)
       reasons.push(`${name}'s price has a time that is still to come (${observedAt})`);
     else if (!isUsable(row.usd)) reasons.push(`${name}'s price is out of range`);
     else return { usd: row.usd, observedAt, source, reason: null };

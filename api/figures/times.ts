@@ -1,5 +1,8 @@
 import { DAY_S } from '../../schemas/units.ts';
 
+/** Another clock may be as far ahead of ours. What has a time further ahead would be new for as long, however old it is. */
+export const MAX_AHEAD_MS = 120_000;
+
 /** The oldest of the times of a computed figure's inputs; null where one is not known. */
 export function oldest(times: readonly (string | null)[]): string | null {
   let found: string | null = null;

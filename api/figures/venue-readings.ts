@@ -2,6 +2,7 @@ import type { VenueStatusRow } from '../../clickhouse/queries/status/venue-state
 import { isoMillis } from '../../schemas/units.ts';
 import { type RemoteVenue, urlVariable } from '../../schemas/venues/remote.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
+import { MAX_AHEAD_MS } from './times.ts';
 
 /** Why there is no reading of a venue that holds now; null where there is. @param readAt milliseconds of our clock */
 export function unreadReason(
@@ -12,8 +13,23 @@ export function unreadReason(
 ): string | null {
   if (!polledVenues.includes(venue)) return `${urlVariable(venue)} is not set`;
   if (readAt === undefined) return 'not polled yet';
-  if (now - Number(readAt) <= readingMaxAgeMs) return null;
-  return `the newest reading is older than ${readingMaxAgeMs / 1000} s (${isoMillis(Number(readAt))})`;
+  return agedReason(Number(readAt), readingMaxAgeMs, now);
+}
+
+/** Why a reading of that time says nothing of now; null where it does. */
+export function agedReason(readAt: number, maxAgeMs: number, now: number): string | null {
+  if (now - readAt > maxAgeMs)
+    return `the newest reading is older than ${maxAgeMs / 1000} s (${isoMillis(readAt)})`;
+  // Our clock was put back since, and what is read from now on is older by it: this one stays until its time has come.
+  if (readAt - now > MAX_AHEAD_MS)
+    return `the newest reading has a time that is still to come (${isoMillis(readAt)})`;
+  return null;
+}
+
+/** Unix milliseconds at which that is another. */
+export function agesAt(readAt: number, maxAgeMs: number, now: number): number {
+  const moments = [readAt - MAX_AHEAD_MS, readAt + maxAgeMs + 1];
+  return moments.find((moment) => moment > now) ?? Number.POSITIVE_INFINITY;
 }
 
 /** Why a venue that is polled was never read. */

@@ -121,7 +121,7 @@ export function openView(
     const [from, lackingBefore, untilBefore] = [cells.length, lacking, until];
     until = Number.POSITIVE_INFINITY;
     const value = make();
-    const made = { value, cells: cells.slice(from), stamps: stamps.slice(from), until };
+    const made = { value, cells: cells.slice(from), stamps: stamps.slice(from), madeAt: now, until };
     if (lacking === lackingBefore && until > now) {
       memory.parts.set(name, made);
       keep?.(made);
@@ -157,7 +157,7 @@ export function openView(
     const isAlone = cells.length === from && until === Number.POSITIVE_INFINITY;
     const more = isAlone
       ? null
-      : { value: null, cells: cells.slice(from), stamps: stamps.slice(from), until };
+      : { value: null, cells: cells.slice(from), stamps: stamps.slice(from), madeAt: now, until };
     if (lacking === lackingBefore && until > now)
       memory.rowParts.set(row, { value, around, stamp: row.stamp, more });
     until = Math.min(until, untilBefore);
@@ -207,6 +207,6 @@ export function openView(
         if (moment < until) until = moment;
       },
     },
-    made: (value) => ({ value, cells, stamps, until }),
+    made: (value) => ({ value, cells, stamps, madeAt: now, until }),
   };
 }

@@ -6,7 +6,7 @@ import { isoMillis } from '../../schemas/units.ts';
 import type { RemoteVenue } from '../../schemas/venues/remote.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
 import { POLLER_SOURCE } from '../figures/sources.ts';
-import { neverReadReason } from '../figures/venue-readings.ts';
+import { agedReason, agesAt, neverReadReason } from '../figures/venue-readings.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
@@ -48,6 +48,11 @@ function readingAge(
   const good = rows.find((row) => row.venue === venue && row.ok === 1);
   if (good !== undefined && settings.polledVenues.includes(venue)) {
     const readAt = Number(good.read_at);
+    const reason = agedReason(readAt, Number.POSITIVE_INFINITY, view.now);
+    if (reason !== null) {
+      view.until(agesAt(readAt, Number.POSITIVE_INFINITY, view.now));
+      return absent(POLLER_SOURCE, reason);
+    }
     const age = Math.floor((view.now - readAt) / 1000);
     view.until(readAt + (age + 1) * 1000);
     return figure(age, POLLER_SOURCE, isoMillis(readAt));

@@ -236,6 +236,17 @@ describe('currencies', () => {
     expect(body).not.toHaveProperty('absent');
   });
 
+  test('a list whose time is still to come has no price, until it has come', async () => {
+    const row = { currency: 'ETH', spot_price: '3000.5', has_options: 1, has_perps: 1 };
+    const read_at = String(NOW + 120_001);
+    await held.api.insert('currencies', [{ read_at, rows: [row] }]);
+    expect((await read()).items[0]?.spotPrice).toMatchObject({
+      ...{ value: null, absent: true, reason: expect.stringMatching(/still to come/) },
+    });
+    held.api.at(NOW + 1);
+    expect((await read()).items[0]?.spotPrice).toMatchObject({ value: '3000.5' });
+  });
+
   test('a list without any currency is an empty one, not an absent one', async () => {
     await held.api.insert('currencies', [{ read_at: String(NOW), rows: [] }]);
     expect(await read()).toEqual({

@@ -239,4 +239,13 @@ describe('status', () => {
     expect(venues.perp_x).toEqual({ value: 30, source: 'venue poller', asOf: isoMillis(NOW - 30_500) });
     expect(venues.options_x).toMatchObject({ absent: true, reason: 'never answered: refused' });
   });
+
+  test('how long ago a venue answered nobody knows while the time of that is still to come', async () => {
+    const readAt = NOW + 120_001;
+    await held.api.insert('venue_status', [{ venue: 'perp', ok: 1, read_at: String(readAt), error: null }]);
+    const reason = `the newest reading has a time that is still to come (${isoMillis(readAt)})`;
+    expect((await status()).venues.perp_x).toMatchObject({ value: null, absent: true, reason });
+    held.api.at(NOW + 1);
+    expect((await status()).venues.perp_x).toMatchObject({ value: -120, asOf: isoMillis(readAt) });
+  });
 });

@@ -5,12 +5,15 @@ export interface Memo<T> {
   value: T;
   cells: readonly Source[];
   stamps: readonly number[];
+  /** Unix milliseconds at which it was made, and from which on it is another. */
+  madeAt: number;
   until: number;
 }
 
 /** Whether what was made would be made the same now. */
 export function holds(made: Memo<unknown>, now: number, clock: number): boolean {
-  if (made.until <= now) return false;
+  // Where the clock was put back nobody knows what it would be, and until when.
+  if (now < made.madeAt || made.until <= now) return false;
   const { cells, stamps } = made;
   for (let at = 0; at < cells.length; at += 1) {
     const cell = cells[at] as Source;

@@ -221,6 +221,27 @@ describe('positions', () => {
     ]);
   });
 
+  test('a reading that came to be ahead when our clock was put back is none until its time has come', async () => {
+    const readAt = NOW + 7_200_000;
+    await held.api.insert('venue_accounts', [venueAccountRow('coin', 'perp')]);
+    await held.api.insert('account_readings', [
+      {
+        ...{ venue_account: venueAccountRow('coin', 'perp').address, read_at: String(readAt), venue: 'perp' },
+        ...{ reachable: 1, error: null, equity: '100', notional: '0', reason: null, venue_time: null },
+      },
+    ]);
+    const isPresent = [{ livePollerReading: { equity: { value: '100' } } }];
+    held.api.at(readAt);
+    expect(await positions()).toMatchObject(isPresent);
+    held.api.at(NOW);
+    const reason = `the newest reading has a time that is still to come (${isoMillis(readAt)})`;
+    expect(await positions()).toMatchObject([{ livePollerReading: { value: null, absent: true, reason } }]);
+    held.api.at(readAt - 120_001);
+    expect(await positions()).toMatchObject([{ livePollerReading: { absent: true } }]);
+    held.api.at(readAt - 120_000);
+    expect(await positions()).toMatchObject(isPresent);
+  });
+
   test('of what is no address of the venue the reason holds however old the reading is', async () => {
     const own = venueAccountRow('coin', 'perp');
     const reason = 'the remote account is no address of the venue (20 bytes, right-aligned)';

@@ -16,7 +16,13 @@ function answers(took: number, mostInPieces?: number) {
     read: () => Promise.reject(new Error('nothing is waited for')),
     readNow: (make) => {
       now += took;
-      return { value: make(null as never), cells: [], stamps: [], until: Number.POSITIVE_INFINITY };
+      return {
+        value: make(null as never),
+        cells: [],
+        stamps: [],
+        madeAt: 0,
+        until: Number.POSITIVE_INFINITY,
+      };
     },
     held: () => true,
   };

@@ -101,7 +101,7 @@ test('all bytes come, and others are answered while nobody reads them', async ()
       rest: pieces.slice(1).map((bytes, at) => ({ bytes, tag: `${at}` })),
     }),
   };
-  const made = { cells: [], stamps: [], until: Number.POSITIVE_INFINITY };
+  const made = { cells: [], stamps: [], madeAt: 0, until: Number.POSITIVE_INFINITY };
   const latest: Pick<Latest, 'readNow' | 'held' | 'age' | 'currentStore'> = {
     readNow: (make) => ({ value: make(null as never), ...made }),
     held: () => true,

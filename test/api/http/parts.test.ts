@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inDollars, priceOf, rateOf } from '../../../api/figures/price.ts';
+import { freshUntil, inDollars, priceOf, rateOf } from '../../../api/figures/price.ts';
 import { publicDetail } from '../../../api/http/public-detail.ts';
 import { figure } from '../../../schemas/figure.ts';
 import { type Decimal, parseDecimal } from '../../../schemas/units.ts';
@@ -71,6 +71,21 @@ describe('prices', () => {
     const far = at(Date.UTC(2099, 0, 1));
     expect(far.usd).toBeNull();
     expect(far.reason).toContain('a time that is still to come (2099-01-01T00:00:00.000Z)');
+  });
+
+  test('nor is one whose time was ours, and came to be ahead when our clock was put back; until it is no more', () => {
+    const [now, read] = [Date.UTC(2026, 0, 1, 12), Date.UTC(2026, 0, 1, 14)];
+    const rows = [{ ...row, source: 'second', usd: '2', read_at: String(read) } as const];
+    expect(priceOf(rows, now)).toMatchObject({
+      usd: null,
+      reason: expect.stringContaining('a time that is still to come (2026-01-01T14:00:00.000Z)'),
+    });
+    expect(freshUntil(rows, now)).toBe(read - 120_000);
+    expect(priceOf(rows, read - 120_000).usd).toBe('2');
+    expect(freshUntil(rows, read - 120_000)).toBe(read + 900_001);
+    // What tells its own time is as old as that says, whenever we read it.
+    const told = { ...row, usd: '3', read_at: String(read), observed_at: new Date(now).toISOString() };
+    expect(priceOf([told], now)).toMatchObject({ usd: '3', observedAt: '2026-01-01T12:00:00.000Z' });
   });
 
   test.each(['-1', 'abc', '1e300', '1e30', `${'9'.repeat(31)}.5`, `-1.${'0'.repeat(40)}`, 'Infinity', ''])(

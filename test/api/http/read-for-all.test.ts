@@ -14,7 +14,13 @@ function coldAnswers() {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       reads.push({ end: resolve, fail: reject });
       await promise;
-      return { value: make(null as never), cells: [], stamps: [], until: Number.POSITIVE_INFINITY };
+      return {
+        value: make(null as never),
+        cells: [],
+        stamps: [],
+        madeAt: 0,
+        until: Number.POSITIVE_INFINITY,
+      };
     },
     readNow: () => null,
     held: () => false,

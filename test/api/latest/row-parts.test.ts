@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { holds } from '../../../api/latest/memos/memo.ts';
 import { createRowParts, type RowWithPart } from '../../../api/latest/memos/row-parts.ts';
 import { createRandom } from '../../support/random.ts';
 
@@ -48,4 +49,9 @@ test(`never more than the bound, whatever is kept, asked for and made anew (seed
     expect(rows.reduce((sum, each) => sum + bytesOf(each), 0)).toBeLessThanOrEqual(most);
   }
   expect(rows.filter(({ part: kept }) => kept !== null).length).toBeGreaterThan(10);
+});
+
+test('what was made holds from then on, up to its next moment: not where the clock was put back to before it', () => {
+  const made = { value: 1, cells: [], stamps: [], madeAt: 1_000, until: 2_000 };
+  expect([999, 1_000, 1_999, 2_000].map((now) => holds(made, now, 0))).toEqual([false, true, true, false]);
 });
