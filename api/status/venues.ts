@@ -19,8 +19,8 @@ export function venues(view: View, settings: ReadSettings, config: ProtocolConfi
   const launchpad = config?.launchpad_program ?? settings.launchpadProgramId;
   const amm = config?.amm_program ?? settings.ammProgramId;
   return {
-    [settings.launchpadVenueId]: programReach('launchpad', launchpad, programs),
-    [settings.ammVenueId]: programReach('amm', amm, programs),
+    [settings.launchpadVenueId]: programReach('launchpad', launchpad, programs, settings, view),
+    [settings.ammVenueId]: programReach('amm', amm, programs, settings, view),
     ...Object.fromEntries(
       remoteVenues(settings).map(({ venue, id }) => [id, readingAge(venue, statuses, settings, view)]),
     ),
@@ -31,11 +31,16 @@ function programReach(
   program: ProgramStatusRow['program'],
   programId: string,
   rows: readonly ProgramStatusRow[],
+  { readingMaxAgeMs }: ReadSettings,
+  view: View,
 ): Venues[string] {
   const row = rows.find((candidate) => candidate.program === program && candidate.address === programId);
   const source = 'chain:getAccountInfo' as const;
   if (row === undefined) return { reachable: null, programId, source, reason: 'not polled yet' };
-  if (row.error !== null) return { reachable: null, programId, source, reason: row.error };
+  const readAt = Number(row.read_at);
+  view.until(agesAt(readAt, readingMaxAgeMs, view.now));
+  const reason = agedReason(readAt, readingMaxAgeMs, view.now) ?? row.error;
+  if (reason !== null) return { reachable: null, programId, source, reason };
   return { reachable: row.exists === 1, programId, source };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { venues } from '../../api/status/venues.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { isoMillis, isoTime } from '../../schemas/units.ts';
 import { NOW, SETTINGS } from './support/api.ts';
@@ -22,6 +23,9 @@ const NOW_S = Math.floor(NOW / 1000);
 const streamRow = (changes: object = {}) => ({
   ...{ read_at: String(NOW - 1_000), connected: 1, since: String((NOW_S - 60) * 1000), reason: null },
   ...{ addresses: 9, over_rpc: 0, ...changes },
+});
+const program = (name: 'launchpad' | 'amm', address: string, readAt = NOW - 1_000) => ({
+  ...{ program: name, address, read_at: String(readAt) },
 });
 const status = async () => (await held.api.get<StatusResponse>('/status')).body;
 const escrow = (mint: string) => (policyRow(mint, 'usd') as Record<string, string>).quote_escrow as string;
@@ -222,22 +226,36 @@ describe('status', () => {
     ]);
   });
 
-  test('venues: programs by their account, pollers by the age of their newest good reading', async () => {
+  test('whether a program is there nobody knows any more when that was read too long ago', async () => {
+    const readAt = NOW - 60_000;
     await held.api.insert('program_status', [
-      { program: 'launchpad', read_at: '1', address: SETTINGS.launchpadProgramId, exists: 1, error: null },
-      { program: 'amm', read_at: '1', address: key('amm'), exists: 0, error: 'timed out' },
+      { ...program('launchpad', SETTINGS.launchpadProgramId, readAt), exists: 1, error: null },
+      { ...program('amm', key('amm'), readAt), exists: 0, error: 'timed out' },
     ]);
-    await held.api.insert('venue_status', [
-      { venue: 'perp', ok: 1, read_at: String(NOW - 30_500), error: null },
-      { venue: 'perp', ok: 0, read_at: String(NOW - 500), error: 'timed out' },
-      { venue: 'options', ok: 0, read_at: String(NOW - 500), error: 'refused' },
-    ]);
-    const { venues } = await status();
+    const reach = async () => {
+      const { launch_x, amm_x } = (await status()).venues;
+      return [launch_x, amm_x];
+    };
+    expect(await reach()).toMatchObject([{ reachable: true }, { reachable: null, reason: 'timed out' }]);
+    held.api.at(NOW + 1);
     const source = 'chain:getAccountInfo';
-    expect(venues.launch_x).toEqual({ reachable: true, programId: SETTINGS.launchpadProgramId, source });
-    expect(venues.amm_x).toEqual({ reachable: null, programId: key('amm'), source, reason: 'timed out' });
-    expect(venues.perp_x).toEqual({ value: 30, source: 'venue poller', asOf: isoMillis(NOW - 30_500) });
-    expect(venues.options_x).toMatchObject({ absent: true, reason: 'never answered: refused' });
+    const reason = `the newest reading is older than 60 s (${isoMillis(readAt)})`;
+    expect(await reach()).toEqual([
+      { reachable: null, programId: SETTINGS.launchpadProgramId, source, reason },
+      { reachable: null, programId: key('amm'), source, reason },
+    ]);
+    held.api.at(readAt - 120_001);
+    const ahead = { reachable: null, reason: expect.stringMatching(/still to come/) };
+    expect(await reach()).toMatchObject([ahead, ahead]);
+  });
+
+  test('an answer that says that a program is there holds until its reading is too old', async () => {
+    const readAt = NOW - 59_000;
+    const rows = [{ ...program('launchpad', SETTINGS.launchpadProgramId, readAt), exists: 1, error: null }];
+    await held.api.insert('program_status', rows);
+    const made = await held.api.latest.read((view) => venues(view, SETTINGS, null));
+    expect(made.value.launch_x).toMatchObject({ reachable: true });
+    expect(made.until).toBe(readAt + 60_001);
   });
 
   test('how long ago a venue answered nobody knows while the time of that is still to come', async () => {
@@ -247,5 +265,23 @@ describe('status', () => {
     expect((await status()).venues.perp_x).toMatchObject({ value: null, absent: true, reason });
     held.api.at(NOW + 1);
     expect((await status()).venues.perp_x).toMatchObject({ value: -120, asOf: isoMillis(readAt) });
+  });
+
+  test('venues: programs by their account, pollers by the age of their newest good reading', async () => {
+    await held.api.insert('program_status', [
+      { ...program('launchpad', SETTINGS.launchpadProgramId), exists: 1, error: null },
+      { ...program('amm', key('amm')), exists: 0, error: 'timed out' },
+    ]);
+    await held.api.insert('venue_status', [
+      { venue: 'perp', ok: 1, read_at: String(NOW - 30_500), error: null },
+      { venue: 'perp', ok: 0, read_at: String(NOW - 500), error: 'timed out' },
+      { venue: 'options', ok: 0, read_at: String(NOW - 500), error: 'refused' },
+    ]);
+    const { venues: told } = await status();
+    const source = 'chain:getAccountInfo';
+    expect(told.launch_x).toEqual({ reachable: true, programId: SETTINGS.launchpadProgramId, source });
+    expect(told.amm_x).toEqual({ reachable: null, programId: key('amm'), source, reason: 'timed out' });
+    expect(told.perp_x).toEqual({ value: 30, source: 'venue poller', asOf: isoMillis(NOW - 30_500) });
+    expect(told.options_x).toMatchObject({ absent: true, reason: 'never answered: refused' });
   });
 });

@@ -52,6 +52,8 @@ export async function venueStatuses(store: Store): Promise<VenueStatusRow[]> {
 export interface ProgramStatusRow {
   program: 'launchpad' | 'amm';
   address: string;
+  /** Milliseconds of our clock. */
+  read_at: string;
   exists: number;
   error: string | null;
 }
@@ -59,7 +61,7 @@ export interface ProgramStatusRow {
 /** Whether the accounts of the launchpad's and the AMM's programs were found. */
 export async function programStatuses(store: Store): Promise<ProgramStatusRow[]> {
   return store.query<ProgramStatusRow>(
-    'SELECT program, address, exists, error FROM program_status FINAL',
+    'SELECT program, address, read_at, exists, error FROM program_status FINAL',
     {},
   );
 }
