@@ -9,6 +9,7 @@ import { documentUrl, readImage } from '../../../schemas/venues/metadata.ts';
 import { shownImage, withoutLogin } from './image.ts';
 import { nameLookup } from './name-lookup.ts';
 import { isPrivateHost } from './public-address.ts';
+import { unpacked } from './unpacked.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 * 1024;
@@ -59,7 +60,7 @@ async function fetchDocument(
   let url = first;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
     const answer = await get(url, options, deadline);
-    if (!('location' in answer)) return answer.bytes;
+    if (!('location' in answer)) return unpacked(answer.bytes, answer.coding, 'metadata document', MAX_BYTES);
     if (!URL.canParse(answer.location, url.href))
       throw new MalformedError('metadata document', 'a redirect to no URL');
     const next = new URL(answer.location, url);
@@ -76,7 +77,7 @@ function standsBelow(gateway: string | null, url: URL): boolean {
   return gateway !== null && url.href.startsWith(new URL(`${gateway}/ipfs/`).href);
 }
 
-type Answer = { bytes: Uint8Array } | { location: string };
+type Answer = { bytes: Uint8Array; coding: string | undefined } | { location: string };
 
 function get(url: URL, options: DocumentOptions, signal: AbortSignal): Promise<Answer> {
   const { allowPrivate, nameServers } = options;
@@ -90,7 +91,8 @@ function get(url: URL, options: DocumentOptions, signal: AbortSignal): Promise<A
         signal,
         ...(nameServers === undefined ? {} : { nameServers }),
       }),
-      headers: { accept: 'application/json' },
+      // Without a word of it any coding would do.
+      headers: { accept: 'application/json', 'accept-encoding': 'identity' },
       signal,
       agent: false,
     });
@@ -106,7 +108,7 @@ function get(url: URL, options: DocumentOptions, signal: AbortSignal): Promise<A
     });
     request.on('response', (response) => {
       const { statusCode = 0 } = response;
-      const { location } = response.headers;
+      const { location, 'content-encoding': coding } = response.headers;
       if (statusCode >= 300 && statusCode < 400 && location !== undefined) {
         request.destroy();
         return resolve({ location });
@@ -119,7 +121,7 @@ function get(url: URL, options: DocumentOptions, signal: AbortSignal): Promise<A
         if (size > MAX_BYTES) fail(`over ${MAX_BYTES} bytes`);
         else chunks.push(chunk);
       });
-      response.on('end', () => resolve({ bytes: Buffer.concat(chunks) }));
+      response.on('end', () => resolve({ bytes: Buffer.concat(chunks), coding }));
       response.on('error', reject);
     });
   });

@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readDocument } from '../../../ingest/poll/venues/document.ts';
 import { shownImage } from '../../../ingest/poll/venues/image.ts';
@@ -12,11 +13,26 @@ import { readConfig } from '../../../runtime/config/config.ts';
 import { keepSecrets } from '../../../runtime/config/secrets.ts';
 import { documentUrl } from '../../../schemas/venues/metadata.ts';
 import { PATIENCE_MS } from '../../support/awaited.ts';
+import { BOMB } from '../../support/unkind-http.ts';
 import { nameServer } from './support/name-server.ts';
 
 const { signal } = new AbortController();
 let base = '';
 let hits = 0;
+
+const DOCUMENT = Buffer.from(JSON.stringify({ image: 'https://images.example/a.png' }));
+/** As stores keep them that send what they have, whatever is asked for. */
+const STORED: Record<string, [coding: string, bytes: Buffer]> = {
+  '/gzip': ['gzip', gzipSync(DOCUMENT)],
+  '/x-gzip': ['X-Gzip', gzipSync(DOCUMENT)],
+  '/deflate': ['deflate', deflateSync(DOCUMENT)],
+  '/br': ['br', brotliCompressSync(DOCUMENT)],
+  '/identity': ['identity', DOCUMENT],
+  '/bomb': ['gzip', BOMB],
+  '/cut-gzip': ['gzip', gzipSync(DOCUMENT).subarray(0, 20)],
+  '/no-gzip': ['gzip', DOCUMENT],
+  '/twice': ['gzip, br', brotliCompressSync(gzipSync(DOCUMENT))],
+};
 
 const server = http.createServer((request, response) => {
   hits += 1;
@@ -46,6 +62,12 @@ const server = http.createServer((request, response) => {
     '/named': () =>
       response.end(JSON.stringify({ name: 'x'.repeat(1_000_000), image: 'https://x.example/a' })),
     '/gone': () => response.writeHead(404).end(),
+    ...Object.fromEntries(
+      Object.entries(STORED).map(([path, [coding, bytes]]) => [
+        path,
+        () => response.writeHead(200, { 'content-encoding': coding }).end(bytes),
+      ]),
+    ),
     '/to-file': () => response.writeHead(301, { location: 'file:///etc/passwd' }).end(),
   };
   (answers[request.url ?? ''] ?? answers['/gone'])?.();
@@ -97,10 +119,33 @@ describe('a metadata document', () => {
     ['/slow-loop', /^timed out$/],
     ['/cut', /^connection lost$/],
     ['/to-file', /scheme file:/],
+    ['/bomb', /over 262144 bytes/],
+    ['/cut-gzip', /^not JSON$/],
+    ['/twice', /^not JSON$/],
   ])('that is hostile (%s) is absent with its reason', async (path, reason) => {
     const { imageUrl, error } = await read(base + path);
     expect(imageUrl).toBeNull();
     expect(error).toMatch(reason);
+  });
+
+  test.each(['/gzip', '/x-gzip', '/deflate', '/br', '/identity', '/no-gzip'])(
+    'that its host has compressed is read all the same (%s)',
+    async (path) => {
+      const image = { imageUrl: 'https://images.example/a.png', error: null };
+      expect(await read(base + path)).toMatchObject(image);
+    },
+  );
+
+  test('is asked for as it is: who would compress it need not', async () => {
+    const asked: (string | undefined)[] = [];
+    const host = http.createServer(({ headers }, response) => {
+      asked.push(headers['accept-encoding']);
+      response.end(DOCUMENT);
+    });
+    await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
+    await read(`http://127.0.0.1:${(host.address() as AddressInfo).port}/`);
+    expect(asked).toEqual(['identity']);
+    host.close();
   });
 
   test.each([
