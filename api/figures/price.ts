@@ -21,13 +21,16 @@ const NAMES: Record<PriceRow['source'], { name: string; variable: string }> = {
 
 /** Unix milliseconds at which the first of these readings is too old, or its time is no more ahead. */
 export function freshUntil(rows: readonly PriceRow[], now: number): number {
-  const moments = rows.map(observedMs).flatMap((at) => [at - MAX_AHEAD_MS, at + MAX_AGE_MS + 1]);
+  const times = rows.map(observedMs).filter((at) => at !== null);
+  const moments = times.flatMap((at) => [at - MAX_AHEAD_MS, at + MAX_AGE_MS + 1]);
   return Math.min(...moments.filter((moment) => moment > now), Number.POSITIVE_INFINITY);
 }
 
-function observedMs(row: PriceRow): number {
+/** Null where nobody knows: the catalogue tells a time, and what it tells none of would be new at every reading. */
+function observedMs(row: PriceRow): number | null {
   const given = row.observed_at === null ? Number.NaN : Date.parse(row.observed_at);
-  return Number.isNaN(given) ? Number(row.read_at) : given;
+  if (!Number.isNaN(given)) return given;
+  return row.source === 'second' ? Number(row.read_at) : null;
 }
 
 /**
@@ -49,6 +52,10 @@ export function priceOf(
       continue;
     }
     const observed = observedMs(row);
+    if (observed === null) {
+      reasons.push(`${name} told no time of its price`);
+      continue;
+    }
     const observedAt = isoMillis(observed);
     if (now - observed > MAX_AGE_MS) reasons.push(`${name}'s price is older than 15 minutes (${observedAt})`);
     // Of the two clocks that are ours, one may have been put back: that of the poller, or this one since.

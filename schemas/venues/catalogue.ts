@@ -150,8 +150,8 @@ export function readPricing(reply: unknown, mint: string): Pricing {
 }
 
 /**
- * When a price was observed, null where the source does not say. One that cannot be read is no time of ours: the price
- * would be new at every reading, however old it is.
+ * When a price was observed, null where the source does not say: such a price is not served. One that cannot be read is no
+ * time of ours: the price would be new at every reading, however old it is.
  */
 function observedTime(given: unknown): string | null {
   if (given === null || given === undefined) return null;

@@ -208,6 +208,17 @@ describe('the quote asset', () => {
     );
   });
 
+  test('a price that the catalogue tells no time of is none: nobody knows how old it is', async () => {
+    await held.api.insert('prices', [price({ observed_at: null })]);
+    const { quote } = await coin();
+    expect(quote).toMatchObject({ priceUsd: null, priceObservedAt: null });
+    expect(quote.priceAbsentReason).toBe(
+      "the launch catalogue told no time of its price; the second price source's price was not read",
+    );
+    await held.api.insert('prices', [price({ source: 'second', usd: '2.4', observed_at: null })]);
+    expect((await coin()).quote).toMatchObject({ priceUsd: '2.4', priceObservedAt: isoMillis(NOW - 1000) });
+  });
+
   test('a price of 15 minutes is served, an older one is null with that reason', async () => {
     await held.api.insert('prices', [price({ observed_at: isoMillis(NOW - 900_000) })]);
     expect((await coin()).quote.priceUsd).toBe('2.5');

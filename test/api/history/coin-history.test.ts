@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Figure } from '../../../schemas/figure.ts';
 import type { CoinHistoryItem, CoinHistoryResponse } from '../../../schemas/responses/history.ts';
+import { isoTime } from '../../../schemas/units.ts';
 import { appliedRow, eventRow, gapRow, key, poolKey } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 import { at, bankroll, H, HOUR, NOW, ofPolicy, policy, START, seed } from './support/stage.ts';
@@ -130,10 +131,9 @@ test('a market cap is that of the pool then, in dollars at the price that was re
     pool(4, 1401, { status: 2 }),
     at(1, 1102, 'curve_configs', { address: key('curve'), curve_type: 0 }),
   ]);
-  const read_at = String((START + 3 * HOUR - 60) * 1000);
-  await held.api.insert('prices', [
-    { mint: key('usd'), source: 'catalogue', read_at, usd: '2', observed_at: null },
-  ]);
+  const priceTime = START + 3 * HOUR - 60;
+  const times = { read_at: String(priceTime * 1000), observed_at: isoTime(priceTime) };
+  await held.api.insert('prices', [{ mint: key('usd'), source: 'catalogue', usd: '2', ...times }]);
   const all = await items();
   const { marketCap } = all[3] as CoinHistoryItem;
   expect(marketCap.quote).toMatchObject({ source: 'computed', value: expect.stringMatching(/^\d+$/) });

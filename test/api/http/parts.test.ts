@@ -30,7 +30,8 @@ describe('the detail of a 500', () => {
 });
 
 describe('prices', () => {
-  const row = { mint: 'm', source: 'catalogue', read_at: '0', observed_at: null } as const;
+  const observed_at = new Date(0).toISOString();
+  const row = { mint: 'm', source: 'catalogue', read_at: '0', observed_at } as const;
 
   test.each([
     ['1', 6],
@@ -75,7 +76,8 @@ describe('prices', () => {
 
   test('nor is one whose time was ours, and came to be ahead when our clock was put back; until it is no more', () => {
     const [now, read] = [Date.UTC(2026, 0, 1, 12), Date.UTC(2026, 0, 1, 14)];
-    const rows = [{ ...row, source: 'second', usd: '2', read_at: String(read) } as const];
+    const own = { source: 'second', observed_at: null } as const;
+    const rows = [{ ...row, ...own, usd: '2', read_at: String(read) }];
     expect(priceOf(rows, now)).toMatchObject({
       usd: null,
       reason: expect.stringContaining('a time that is still to come (2026-01-01T14:00:00.000Z)'),

@@ -10,6 +10,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
 import { ORDERS, OWN_KEYS, type RankingsResponse, SORTS } from '../../../schemas/responses/rankings.ts';
+import { isoMillis } from '../../../schemas/units.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { countKinds, SETTINGS } from '../support/api.ts';
 import {
@@ -163,13 +164,9 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
       await few(facts)();
     }
     const usd = few(['1', '2.5', '0.000001']);
-    const price = {
-      mint: key(few(QUOTES)),
-      source: 'catalogue',
-      read_at: String(now + Number(version)),
-      usd,
-    };
-    await write('prices', [{ ...price, observed_at: null }]);
+    const readAt = now + Number(version);
+    const times = { read_at: String(readAt), observed_at: isoMillis(readAt) };
+    await write('prices', [{ mint: key(few(QUOTES)), source: 'catalogue', usd, ...times }]);
   };
   const question = () => {
     const query = new URLSearchParams({ sort: few(SORTS), order: few(ORDERS), limit: '10' });

@@ -21,6 +21,7 @@ import type {
   TransactionRecord,
 } from '../../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../../schemas/solana/base58.ts';
+import { isoMillis } from '../../../../schemas/units.ts';
 import { venueOfClass } from '../../../../schemas/venues/remote.ts';
 
 /** A batch of each topic. */
@@ -176,7 +177,14 @@ export function lastChanges(options: LastChangesOptions): { before: Batches; cha
     },
     { type: 'venue_status', venue: 'perp', ok: true, error: null },
     { type: 'program_status', program: 'amm', address: config.ammProgram, exists: true, error: null },
-    { type: 'price', mint: one.quoteMint, source: 'catalogue', usd: '1.5', observedAt: null, ...prices },
+    {
+      type: 'price',
+      mint: one.quoteMint,
+      source: 'catalogue',
+      usd: '1.5',
+      observedAt: isoMillis(readAt),
+      ...prices,
+    },
     { type: 'catalogue', rows: [{ mint: one.quoteMint, launchable: true, launchpadReady: true, ...pair }] },
     { type: 'metadata', mint: three.mint, uri: DOCUMENT, imageUrl: 'https://example.com/a.png', error: null },
     { type: 'currencies', items: [{ currency: 'BTC', spotPrice: '1', hasOptions: true, hasPerps: false }] },
