@@ -1,5 +1,5 @@
 import { pause } from '../process/lifecycle.ts';
-import { RpcError } from './error.ts';
+import { asksForLess, RpcError } from './error.ts';
 import type { RpcNode } from './node.ts';
 
 /** Nodes that stand in for one another. */
@@ -7,7 +7,7 @@ export interface RpcPool {
   /**
    * Asks the first node that is well, then others as long as that may help. A node that wants to be left alone is, even
    * where it is the only one: the call waits for no longer than the limit.
-   * @throws RpcError the last failure
+   * @throws RpcError the last failure; where that one was not reached, the first that would have answered less at a time
    */
   ask<T>(question: (node: RpcNode) => Promise<T>): Promise<T>;
   nodes(): readonly RpcNode[];
@@ -62,6 +62,8 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
       /** Those that may have another answer to this question. */
       let left = nodes;
       let failure: RpcError | null = null;
+      let less: RpcError | null = null;
+      const last = (error: RpcError) => (error.kind === 'unreachable' && less !== null ? less : error);
       for (;;) {
         const node = choose(left, asked);
         const wait = node.waitMs();
@@ -74,6 +76,7 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
         } catch (error) {
           if (!(error instanceof RpcError) || error.again === 'no') throw error;
           failure = error;
+          if (less === null && asksForLess(error)) less = error;
           asked.push(node);
           // One that refuses a question is well.
           if (error.kind !== 'refused') rest(node);
@@ -81,8 +84,9 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
           if (error.again !== 'now' && !busy) left = left.filter((one) => one !== node);
           if (error.again === 'well') left = left.filter(isWell);
           const others = left.some((other) => !asked.includes(other));
-          if (left.length === 0) throw error;
-          if (!others && !busy && (asked.length >= MOST_TRIES || performance.now() > until)) throw error;
+          if (left.length === 0) throw last(error);
+          if (!others && !busy && (asked.length >= MOST_TRIES || performance.now() > until))
+            throw last(error);
           if (!others && !busy) await pause(FIRST_PAUSE_MS * 2 ** Math.min(asked.length - 1, 3), never);
         }
       }

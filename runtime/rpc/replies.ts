@@ -123,23 +123,30 @@ export function transactionOf(value: unknown, signature: string): Record<string,
 /** How much a node tells of a transaction, the least first. */
 export const TOLD = { ofAnotherSlot: 0, half: 1, unrecorded: 2, whole: 3 } as const;
 
-/** @param inSlot the slot that it is to be of, where that is known: an index may name one that it was in on a fork. */
+/**
+ * @param inSlot the slot that it is to be of: an index may name one that it was in on a fork. Null where what is asked is
+ * whether a node has it, and in which slot: the first that has says so.
+ */
 export function toldOf(found: Record<string, unknown>, inSlot: bigint | null): number {
   const { slot, meta, transaction } = found;
-  if (inSlot !== null && slot !== undefined && slot !== Number(inSlot)) return TOLD.ofAnotherSlot;
-  if (!isObject(meta) || !isObject(transaction) || !tellsLoaded(transaction.message, meta)) return TOLD.half;
-  return isRecorded(found) ? TOLD.whole : TOLD.unrecorded;
+  const recorded = isRecorded(found) ? TOLD.whole : TOLD.unrecorded;
+  if (inSlot === null) return recorded;
+  if (slot !== undefined && slot !== Number(inSlot)) return TOLD.ofAnotherSlot;
+  if (!isObject(meta) || !isObject(transaction) || !Array.isArray(transaction.signatures)) return TOLD.half;
+  return isObject(transaction.message) && tellsLoaded(transaction.message, meta) ? recorded : TOLD.half;
 }
 
-/** Whether the accounts that a message takes from lookup tables are told. */
-function tellsLoaded(message: unknown, { loadedAddresses: loaded }: Record<string, unknown>): boolean {
-  const lookups = isObject(message) ? message.addressTableLookups : null;
-  if (!Array.isArray(lookups) || lookups.length === 0) return true;
-  return (
-    isObject(loaded) &&
-    [loaded.writable, loaded.readonly].some((keys) => Array.isArray(keys) && keys.length > 0)
-  );
+/** Whether as many accounts are told as a message takes from lookup tables. */
+function tellsLoaded(message: Record<string, unknown>, meta: Record<string, unknown>): boolean {
+  const loaded = isObject(meta.loadedAddresses) ? meta.loadedAddresses : {};
+  const lookups = Array.isArray(message.addressTableLookups) ? message.addressTableLookups : [];
+  const lookedUp = lookups
+    .filter(isObject)
+    .reduce((sum, one) => sum + lengthOf(one.writableIndexes) + lengthOf(one.readonlyIndexes), 0);
+  return lengthOf(loaded.writable) + lengthOf(loaded.readonly) >= lookedUp;
 }
+
+const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
 
 /** Whether a node recorded what a transaction did: its logs, and what calls it made below others. One that failed did nothing. */
 export function isRecorded({ meta }: Record<string, unknown>): boolean {

@@ -44,6 +44,13 @@ describe('a key that is not taken', () => {
     await expect(rpcOf(first).getProgramAccounts(KEY)).rejects.toMatchObject({ kind: 'refused', code });
   });
 
+  test('is no reason to wait for another that is away where less would be answered', async () => {
+    const first = await node(() => error(-32600, 'You can make this request with up to a 10 block range'));
+    const away = await node(() => ({ status: 503, body: 'away' }));
+    await expect(rpcOf(first, away).getSlot()).rejects.toMatchObject({ kind: 'refused', code: -32600 });
+    expect(away.asked.length).toBeGreaterThan(0);
+  });
+
   test('is no question that nobody takes: what is wrong in itself is refused once', async () => {
     const second = await node(() => result(7));
     for (const code of [-32602, -32013]) {
@@ -106,6 +113,9 @@ describe('a transaction that one node does not tell', () => {
       {},
       { loadedAddresses: { writable: [], readonly: [] } },
     ),
+    'with some of them': tells({}, {}, [{ ...LOOKUPS[0], readonlyIndexes: [1] }]),
+    'without its message': tells({ transaction: { signatures: [SIGNATURE] } }),
+    'without its signatures': tells({ transaction: { message: {} } }),
     'without itself': tells({ transaction: null }),
     'in the slot of a fork': tells({ slot: 3 }),
   };
@@ -153,9 +163,11 @@ describe('a transaction that one node does not tell', () => {
         JSON.parse(JSON.stringify(told)),
       );
     }
-    // In whatever slot, where nobody asked for one.
-    const first = await node(() => result(tells({ slot: 3 })));
-    expect(await rpcOf(first, second).getTransaction(SIGNATURE)).toEqual(tells({ slot: 3 }));
+    // That one has it is enough where nobody asked for a slot: another's word would come in place of it.
+    for (const told of [tells({ slot: 3 }), tells({}, null)]) {
+      const first = await node(() => result(told));
+      expect(await rpcOf(first, second).getTransaction(SIGNATURE)).toEqual(told);
+    }
     expect(second.asked).toHaveLength(0);
   });
 });
