@@ -43,7 +43,7 @@ export type Extract =
       /** An event of the program came and does not decode. */
       status: 'undecoded';
       reason: string;
-      /** Accounts of the calls that it may be of, base58. */
+      /** Accounts of all calls of the program, base58: none of the transaction's events counts. */
       accounts: string[];
     };
 
@@ -68,11 +68,10 @@ export function extractEvents(
     );
   const read = readEmissions(tx, own, programId);
 
-  const undecoded = read.filter(({ event, known }) => event === null && known);
-  if (undecoded[0] !== undefined) {
-    const calls = undecoded.map(({ call }) => call);
-    const about = calls.includes(undefined) ? own.map(({ call }) => call) : (calls as Call[]);
-    return { status: 'undecoded', reason: undecoded[0].reason, accounts: accountsOf(about, () => true) };
+  const undecoded = read.find(({ event, known }) => event === null && known);
+  if (undecoded !== undefined) {
+    const about = own.filter(({ event }) => event === null).map(({ call }) => call);
+    return { status: 'undecoded', reason: undecoded.reason, accounts: accountsOf(about, () => true) };
   }
   const badEvents = read.flatMap(({ event, bytes, reason }, position) =>
     event === null ? [{ position, reason, bytes }] : [],

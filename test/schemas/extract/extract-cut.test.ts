@@ -8,6 +8,7 @@ import {
   amounts,
   credit,
   encoded,
+  key,
   OF,
   ours,
   POLICY,
@@ -28,6 +29,13 @@ describe('a transaction is not whole', () => {
       expect(reason).toContain('CreditNoted');
       expect(accounts).toEqual([encodeBase58(TOKEN), encodeBase58(POLICY)]);
     }
+  });
+
+  test('for every policy that a call of ours names, as none of its events counts', () => {
+    const accounts = [{ address: key(8), writable: true }];
+    const cut = credit(1).subarray(0, 60);
+    const tx = run([ours({ emit: credit(5) }), { ...ours({ emit: cut }), accounts }, theirs()]);
+    expect(undecoded(tx).accounts).toEqual([TOKEN, POLICY, key(8)].map(encodeBase58));
   });
 
   test('where its logs were cut before an event of ours', () => {
