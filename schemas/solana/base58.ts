@@ -8,6 +8,14 @@ const LIMB = 58 ** 5;
 /** Longest text that is worth reading; a transaction's instruction data stays below it: an inner one holds 10 kB. */
 const MAX_LENGTH = 16_384;
 
+/** Longer texts are read in halves: digit by digit takes as long as their length squared. Signatures have 88. */
+const SHORT = 160;
+/** Digits that are an exact number together. */
+const PART = 8;
+/** What so many parts count in front of as many: of 1, 2, 4 parts and so on, up to the longest text. */
+const WEIGHTS = [58n ** BigInt(PART)];
+for (let parts = 2; parts * PART < MAX_LENGTH; parts *= 2) WEIGHTS.push((WEIGHTS.at(-1) as bigint) ** 2n);
+
 /** Of a number of 2 · words bytes: the limbs of 2^16 to each power, highest limb first, so that encoding is a sum. */
 interface Table {
   limbs: number;
@@ -97,14 +105,14 @@ export function decodeBase58(text: string): Uint8Array | null {
   if (text.length > MAX_LENGTH) return null;
   let zeros = 0;
   while (zeros < text.length && text.charCodeAt(zeros) === CODES[0]) zeros += 1;
+  if (text.length - zeros > SHORT) return decodeLong(text, zeros);
   /** 16 bits each, lowest first. */
   const words: number[] = [];
   for (let at = zeros; at < text.length; ) {
     let carry = 0;
     let scale = 1;
     for (let digit = 0; digit < 5 && at < text.length; digit += 1, at += 1) {
-      const code = text.charCodeAt(at);
-      const value = code < 128 ? (VALUES[code] as number) : -1;
+      const value = valueAt(text, at);
       if (value < 0) return null;
       carry = carry * 58 + value;
       scale *= 58;
@@ -118,6 +126,38 @@ export function decodeBase58(text: string): Uint8Array | null {
     for (; carry > 0; carry = Math.floor(carry / 65536)) words.push(carry % 65536);
   }
   return bytesOf(words, zeros);
+}
+
+/** -1 for a character that is no digit. */
+function valueAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code < 128 ? (VALUES[code] as number) : -1;
+}
+
+function decodeLong(text: string, zeros: number): Uint8Array | null {
+  /** Lowest first; each round puts two neighbours together. */
+  let parts: bigint[] = [];
+  for (let end = text.length; end > zeros; end -= PART) {
+    let part = 0;
+    for (let at = Math.max(zeros, end - PART); at < end; at += 1) {
+      const value = valueAt(text, at);
+      if (value < 0) return null;
+      part = part * 58 + value;
+    }
+    parts.push(BigInt(part));
+  }
+  for (let round = 0; parts.length > 1; round += 1) {
+    const weight = WEIGHTS[round] as bigint;
+    const joined: bigint[] = [];
+    for (let at = 0; at < parts.length; at += 2)
+      joined.push((parts[at] as bigint) + (parts[at + 1] ?? 0n) * weight);
+    parts = joined;
+  }
+  const hex = (parts[0] as bigint).toString(16);
+  const number = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex');
+  const bytes = new Uint8Array(zeros + number.length);
+  bytes.set(number, zeros);
+  return bytes;
 }
 
 function bytesOf(words: readonly number[], zeros: number): Uint8Array {

@@ -4,6 +4,9 @@ import { MalformedError } from '../malformed.ts';
 import { decodeBase58, decodeKey } from '../solana/base58.ts';
 import type { Instruction, TransactionParts } from './parts.ts';
 
+/** Characters of all calls together: the runtime makes no more than 64, of 10 kB each, which is less. */
+const MOST_DATA = 1_000_000;
+
 const Index = Type.Integer({ minimum: 0, maximum: 0xffff });
 const JsonInstruction = Type.Object({
   programIdIndex: Index,
@@ -104,11 +107,16 @@ export function jsonKeys(payload: Uint8Array): Uint8Array[] | null {
 
 /**
  * Reads the UTF-8 JSON of a getTransaction result.
- * @throws MalformedError where it is no JSON, has another shape, or holds a key or data that is no base58.
+ * @throws MalformedError where it is no JSON, has another shape, or holds a key or data that is no base58, or more data
+ * than there can be.
  */
 export function readJsonTransaction(payload: Uint8Array): TransactionParts {
   const { transaction, meta } = parse(payload);
   const { header, accountKeys, instructions } = transaction.message;
+  const inner = meta.innerInstructions ?? [];
+  const all = [instructions, ...inner.map((group) => group.instructions)].flat();
+  if (all.reduce((sum, { data }) => sum + data.length, 0) > MOST_DATA)
+    throw malformed('more instruction data than a transaction holds');
   return {
     failed: meta.err !== null,
     header,
@@ -116,7 +124,7 @@ export function readJsonTransaction(payload: Uint8Array): TransactionParts {
     loadedWritable: (meta.loadedAddresses?.writable ?? []).map(key),
     loadedReadonly: (meta.loadedAddresses?.readonly ?? []).map(key),
     instructions: instructions.map(instruction),
-    inner: (meta.innerInstructions ?? []).map((group) => ({
+    inner: inner.map((group) => ({
       index: group.index,
       instructions: group.instructions.map(instruction),
     })),

@@ -47,6 +47,30 @@ describe('base58', () => {
     expect(decodeBase58(bs58.encode(data))).toEqual(data);
   });
 
+  test('reads what is long as what is short, in front, within and at each length at which it is cut', () => {
+    const sizes = [...Array.from({ length: 120 }, (_, at) => 60 + at), 255, 256, 511, 512, 750, 1_232, 3_000];
+    for (const size of sizes) {
+      for (const fill of [1, 58, 128, 255]) {
+        for (const zeros of [0, 1, 9]) {
+          const data = new Uint8Array(zeros + size).map((_, at) =>
+            at < zeros ? 0 : at % 3 === 2 ? 0 : fill,
+          );
+          const text = bs58.encode(data);
+          expect(decodeBase58(text)).toEqual(data);
+          for (const at of [0, zeros, text.length >> 1, text.length - 1])
+            for (const none of ['0', 'l', 'é', '\u0131', '\ud800'])
+              expect(decodeBase58(text.slice(0, at) + none + text.slice(at + 1))).toBeNull();
+        }
+      }
+    }
+    expect(decodeBase58('')).toEqual(new Uint8Array(0));
+    for (const ones of [1, 44, 500, 10_240])
+      expect(decodeBase58('1'.repeat(ones))).toEqual(new Uint8Array(ones));
+    expect(decodeBase58(`${'1'.repeat(9_000)}2`)).toEqual(new Uint8Array(9_001).fill(1, 9_000));
+    const power = `2${'1'.repeat(999)}`;
+    expect(decodeBase58(power)).toEqual(new Uint8Array(bs58.decode(power)));
+  });
+
   test('reads a key only from exactly 32 bytes', () => {
     expect(decodeKey('1'.repeat(32))).toEqual(new Uint8Array(32));
     for (const text of ['', '1'.repeat(31), '1'.repeat(33), bs58.encode(new Uint8Array(33).fill(9))]) {

@@ -6,11 +6,9 @@ export interface BatchSize {
   lost(tried: number): void;
 }
 
-const FEWEST = 50;
-
 /**
  * A member that is busy for longer than its session loses its partitions, and would be so again with the same batch, for
- * ever: half of it is tried next. What is applied in time brings the number up again.
+ * ever: half of it is tried next, down to one record. What is applied in time brings the number up again.
  */
 export function createBatchSize(most: number): BatchSize {
   let size = most;
@@ -21,7 +19,7 @@ export function createBatchSize(most: number): BatchSize {
     },
     // Of partitions that are lost together each tells it.
     lost: (tried) => {
-      size = Math.min(size, Math.max(Math.min(FEWEST, most), Math.floor(tried / 2)));
+      size = Math.min(size, Math.max(1, Math.floor(tried / 2)));
     },
   };
 }

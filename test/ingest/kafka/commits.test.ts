@@ -68,3 +68,19 @@ test('who loses a partition over a batch tries half of it next, and more again o
   expect(tried).toEqual([800, 400, 200, 225, 254, 127, 143, 161, 144]);
   expect(next).toBe(1_000);
 });
+
+test('who loses a partition over any two records gets on one by one', async () => {
+  const offsets = Array.from({ length: 60 }, (_, at) => BigInt(at));
+  const options = optionsOf(5_000);
+  let next = 0;
+  for (let readings = 0; next < offsets.length && readings < 200; readings += 1) {
+    let isOwned = true;
+    const apply = async ({ entries }: { entries: readonly unknown[] }) => {
+      isOwned = entries.length === 1;
+      if (isOwned) next += 1;
+    };
+    const batch = batchOf(offsets.slice(next), []);
+    await applyBatch(batch, apply, options, () => isOwned, new AbortController().signal);
+  }
+  expect(next).toBe(60);
+});

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
@@ -10,6 +11,7 @@ import {
   unresolvedTransactions,
 } from '../../../clickhouse/queries/progress/stream-store.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { settledFacts } from '../../../ingest/materialise/settled-profits.ts';
 import type { DeadLetterRecord, GapRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { toGeyser } from '../../schemas/support/encode-transaction.ts';
@@ -122,6 +124,18 @@ describe('a transaction', () => {
       ['transaction', signatureOf('worse')],
     ]);
     expect(await eventsOf('good')).toHaveLength(1);
+  });
+
+  test('and many more of its batch are read with others in between, so that a member of a group says that it lives', async () => {
+    const records = Array.from({ length: 200 }, (_, at) => transaction(`t${at}`, 5n, [routed(1n)]));
+    let turns = 0;
+    let isRead = false;
+    const reading = settledFacts(store, records, PROGRAM, { partition: 0, told: [] }).finally(() => {
+      isRead = true;
+    });
+    for (; !isRead; turns += 1) await breathe();
+    expect((await reading).events).toHaveLength(200);
+    expect(turns).toBeGreaterThan(5);
   });
 
   test('read with its index in the block replaces a reading without, and not the other way round', async () => {

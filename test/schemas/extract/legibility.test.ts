@@ -78,3 +78,27 @@ describe.each(['geyser', 'json'] as const)('a transaction that cannot be read (%
     return format === 'json' ? [at] : Uint8Array.of(at);
   }
 });
+
+describe('a transaction whose calls have much data (json)', () => {
+  const of = (calls: number, data: string) => {
+    const value = JSON.parse(Buffer.from(toJson(tx, false)).toString());
+    const call = { programIdIndex: 1, accounts: [2], data, stackHeight: 2 };
+    value.meta.innerInstructions = [{ index: 0, instructions: Array.from({ length: calls }, () => call) }];
+    return Buffer.from(JSON.stringify(value));
+  };
+
+  test('that is as large as there can be one is read within a moment', () => {
+    const payload = of(62, encodeBase58(new Uint8Array(10_240).fill(255)));
+    const spent = () => {
+      const began = process.cpuUsage();
+      expect(legibility({ format: 'json', payload })).toBe('whole');
+      return process.cpuUsage(began).user / 1_000;
+    };
+    expect(Math.min(spent(), spent(), spent())).toBeLessThan(500);
+  });
+
+  test('more than any transaction holds is none', () => {
+    expect(legibility({ format: 'json', payload: of(64, '2'.repeat(13_985)) })).toBe('whole');
+    expect(legibility({ format: 'json', payload: of(80, '2'.repeat(13_985)) })).toBe('accounts');
+  });
+});
