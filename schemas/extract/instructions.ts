@@ -1,6 +1,6 @@
 import { MalformedError } from '../malformed.ts';
 import { discriminatorOf, type IdlInstruction, INSTRUCTIONS_WITH_EVENT } from '../program/idl.ts';
-import { fieldsReader, type Struct } from '../program/struct.ts';
+import { areReadable, fieldsReader, type Struct } from '../program/struct.ts';
 import {
   lpQuoteAddress,
   type PolicyTokenAccounts,
@@ -43,8 +43,9 @@ export function emittingCall(call: Call): EmittingCall | null {
   return { call, instruction, named };
 }
 
-/** The call's arguments by camelCase name; none where its data do not hold them. */
+/** The call's arguments by camelCase name; none where its data do not hold them, or one is of a type that is not read. */
 export function argumentsOf({ call, instruction }: EmittingCall): Struct {
+  if (!areReadable(instruction.args)) return {};
   try {
     return fieldsReader(instruction.name, instruction.args)(call.data);
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Mode, VenueKind } from './account-fields.ts';
+import { camelCase, type IdlField } from './idl.ts';
 
 export type PausedBy = 'authority' | 'guardian' | 'attestation';
 export type Actor = 'authority' | 'keeper' | 'agent' | 'reporter' | 'guardian' | 'admin';
@@ -65,6 +66,8 @@ interface Facts<Fields> {
   amounts: readonly (keyof Fields & string)[];
   /** What the summary shows where spec part 6 tabulates it; all fields elsewhere. */
   summary?: readonly (keyof Fields & string)[];
+  /** What else is looked at by its name. */
+  reads?: readonly (keyof Fields & string)[];
   /** Where logs are cut: the instruction that says all there is to say, and every field that is an argument of it. */
   toldBy?: Readonly<Record<string, readonly (keyof Fields & string)[]>>;
 }
@@ -91,12 +94,35 @@ export const EVENT_KINDS: { readonly [K in EventKind]: Facts<FieldsOf<K>> } = {
   AgentFundedVenue: { code: 6, actor: 'agent', amounts: ['amount'] },
   CreditNoted: { code: 7, actor: 'agent', amounts: ['amount'], toldBy: { note_credit: ['amount'] } },
   PolicyInitialised: { code: 8, actor: 'authority', amounts: [], summary: ['mode'] },
-  VenueRegistered: { code: 9, actor: 'authority', amounts: [], summary: ['kind', 'tokenAccount'] },
+  VenueRegistered: {
+    code: 9,
+    actor: 'authority',
+    amounts: [],
+    summary: ['kind', 'tokenAccount'],
+    reads: ['assetClass'],
+  },
   VenueRevoked: { code: 10, actor: 'authority', amounts: [] },
-  RemoteEquityReported: { code: 11, actor: 'reporter', amounts: [] },
+  RemoteEquityReported: { code: 11, actor: 'reporter', amounts: [], reads: ['paused'] },
   AgentSet: { code: 12, actor: 'authority', amounts: [], toldBy: { set_agent: ['newAgent'] } },
   PolicyUpdated: { code: 13, actor: 'authority', amounts: [], toldBy: { set_policy: [] } },
   PolicyLocked: { code: 14, actor: 'authority', amounts: [], toldBy: { lock_policy: [] } },
-  PolicyPaused: { code: 15, actor: ({ by }) => PAUSE_ACTORS[by as PausedBy], amounts: [] },
+  PolicyPaused: {
+    code: 15,
+    actor: ({ by }) => PAUSE_ACTORS[by as PausedBy],
+    amounts: [],
+    reads: ['by'],
+  },
   ProtocolPaused: { code: 16, actor: 'admin', amounts: [] },
 };
+
+/** @throws Error where an IDL's event lacks a field that is read, or has an amount that is none: its sums would be 0. */
+export function mustHaveEventFields(kind: EventKind, given: readonly IdlField[]): void {
+  const types = new Map(given.map(({ name, type }) => [camelCase(name), type]));
+  const facts: Facts<Record<string, unknown>> = EVENT_KINDS[kind];
+  const { amounts, summary = [], reads = [] } = facts;
+  const missing = new Set([...amounts, ...summary, ...reads].filter((name) => !types.has(name)));
+  if (missing.size > 0) throw new Error(`the IDL's event ${kind} lacks ${[...missing].join(', ')}`);
+  const others = amounts.filter((name) => types.get(name) !== 'u64');
+  if (others.length > 0)
+    throw new Error(`the IDL's event ${kind} has ${others.join(', ')} of another type than u64`);
+}

@@ -6,6 +6,7 @@ import {
   type Actor,
   EVENT_KINDS,
   type EventKind,
+  mustHaveEventFields,
   type OfPolicy,
   type PausedBy,
   type ProgramEvent,
@@ -36,11 +37,13 @@ const readers = new Map<string, Reader>(
   ]),
 );
 
-/** @throws Error where an IDL has an event that nothing is known of. */
+/** @throws Error where an IDL has an event that nothing is known of, or not what is read of it. */
 function knownKind(name: string): EventKind {
   if (!(name in EVENT_KINDS))
     throw new Error(`the IDL's event ${name} has no line among the kinds of events`);
-  return name as EventKind;
+  const kind = name as EventKind;
+  mustHaveEventFields(kind, fieldsOf(kind));
+  return kind;
 }
 
 /** @throws Error where an IDL has an event that does not say of which policy it is. */

@@ -27,10 +27,13 @@ interface Placed {
   at: number;
 }
 
-function place(fields: readonly IdlField[]): { placed: Placed[]; size: number } {
+function place(struct: string, fields: readonly IdlField[]): { placed: Placed[]; size: number } {
   let at = 8;
   const placed = fields.map(({ name, type }) => {
     const size = sizeOf(type);
+    // At once: all behind it would be read at another place.
+    if (size === null)
+      throw new Error(`the IDL's ${struct}.${name} is of a type that is not read: ${JSON.stringify(type)}`);
     const field: Placed = {
       name,
       key: camelCase(name),
@@ -44,9 +47,16 @@ function place(fields: readonly IdlField[]): { placed: Placed[]; size: number } 
   return { placed, size: at };
 }
 
-function sizeOf(type: FieldType): number {
-  return typeof type === 'string' ? SIZES[type] : type.array[1];
+/** Null where it is none of the types that are read: whoever replaces the IDL may have others. */
+function sizeOf(type: FieldType): number | null {
+  if (typeof type === 'string') return Object.hasOwn(SIZES, type) ? SIZES[type] : null;
+  const [of, size] = type.array ?? [];
+  return of === 'u8' && Number.isInteger(size) && size >= 0 ? size : null;
 }
+
+/** Whether a reader can be made of these. */
+export const areReadable = (fields: readonly IdlField[]): boolean =>
+  fields.every(({ type }) => sizeOf(type) !== null);
 
 /**
  * A reader of the struct `name`, made from the IDL: fields in camelCase, keys as views of the bytes, u64 and i64 as
@@ -63,14 +73,14 @@ export function structReader(
   return fieldsReader(name, fieldsOf(name), constants, takes);
 }
 
-/** The same of any list of fields. */
+/** The same of any list of fields. @throws Error for a field of a type that is not read. */
 export function fieldsReader(
   name: string,
   listed: readonly IdlField[],
   constants: Struct = {},
   takes: (key: string) => boolean = () => true,
 ): (data: Uint8Array) => Struct {
-  const { placed, size } = place(listed);
+  const { placed, size } = place(name, listed);
   // What stands behind a string depends on its length, whether it is taken or not.
   const fields = placed
     .map((field) => ({ ...field, taken: takes(field.key) }))

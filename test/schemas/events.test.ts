@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MalformedError } from '../../schemas/malformed.ts';
+import { type EventKind, mustHaveEventFields } from '../../schemas/program/event-kinds.ts';
 import { actorOf, amountsOf, decodeEvent, summaryOf } from '../../schemas/program/events.ts';
-import { EVENTS } from '../../schemas/program/idl.ts';
+import { EVENTS, fieldsOf, type IdlField } from '../../schemas/program/idl.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { anyEvent, anyStruct, SEED } from './support/arbitraries.ts';
 import { type KitValue, kitEncode } from './support/kit-codecs.ts';
@@ -115,4 +116,29 @@ test('an event is malformed where it is cut, unknown, or holds a value out of ra
   expect(() => event('PolicyPaused', { paused: true, by: 3 })).toThrow('PolicyPaused.by: 3 is out of range');
   const registered = { tokenAccount: KEY, assetMint: KEY, kind: 0, assetClass: 5 };
   expect(() => event('VenueRegistered', registered)).toThrow('not one class bit');
+});
+
+describe('an IDL is refused', () => {
+  const without = (kind: EventKind, lacking: string) => fieldsOf(kind).filter(({ name }) => name !== lacking);
+
+  test.each([
+    ['FeesClaimed', 'quote_amount', 'quoteAmount'],
+    ['ProfitSwept', 'profit', 'profit'],
+    ['PolicyInitialised', 'mode', 'mode'],
+    ['VenueRegistered', 'asset_class', 'assetClass'],
+    ['RemoteEquityReported', 'paused', 'paused'],
+    ['PolicyPaused', 'by', 'by'],
+  ] as const)('whose %s lacks %s', (kind, lacking, name) => {
+    expect(() => mustHaveEventFields(kind, fieldsOf(kind))).not.toThrow();
+    expect(() => mustHaveEventFields(kind, without(kind, lacking))).toThrow(
+      `the IDL's event ${kind} lacks ${name}`,
+    );
+  });
+
+  test('whose amount is of another type than amounts are', () => {
+    const other: IdlField[] = [...without('Routed', 'to_lp'), { name: 'to_lp', type: 'i64' }];
+    expect(() => mustHaveEventFields('Routed', other)).toThrow(
+      "the IDL's event Routed has toLp of another type than u64",
+    );
+  });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { IdlField } from '../../schemas/program/idl.ts';
-import { fieldsReader } from '../../schemas/program/struct.ts';
+import { areReadable, fieldsReader } from '../../schemas/program/struct.ts';
 
 const FIELDS: IdlField[] = [
   { name: 'first', type: 'u8' },
@@ -13,4 +13,14 @@ test('of a struct only what is asked for is read, also behind a string', () => {
   expect(fieldsReader('S', FIELDS)(data)).toEqual({ first: 7, someText: 'hi', last: 513 });
   expect(fieldsReader('S', FIELDS, {}, (key) => key !== 'someText')(data)).toEqual({ first: 7, last: 513 });
   expect(fieldsReader('S', FIELDS, {}, (key) => key === 'someText')(data)).toEqual({ someText: 'hi' });
+});
+
+test('a field of a type that nothing is known of is refused with its name, and not read as another', () => {
+  const types = ['u128', 'i32', 'bytes', { array: ['u16', 4] }, { array: ['u8', -1] }, { option: 'u64' }];
+  for (const type of types) {
+    const fields = [...FIELDS, { name: 'odd_one', type } as unknown as IdlField];
+    expect(() => fieldsReader('S', fields)).toThrow("the IDL's S.odd_one is of a type that is not read:");
+    expect(areReadable(fields)).toBe(false);
+  }
+  expect(areReadable(FIELDS)).toBe(true);
 });
