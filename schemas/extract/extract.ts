@@ -31,7 +31,7 @@ export type Extract =
       writable: string[];
     }
   | {
-      /** Logs were cut before an event: what happened follows from the rest. A later reading may be whole. */
+      /** Logs, or a line, were cut before an event's end: what happened follows from the rest. A later reading may be whole. */
       status: 'derived';
       events: DerivedEvent[];
       /** Null where that tells everything. */
@@ -80,7 +80,9 @@ export function extractEvents(
     own.map(({ call }) => call),
     (account) => account.writable,
   );
-  if (isSilent(own, read) && logsCut(tx.logs, own.length, id))
+  // A line may be shortened on the way, too: the call that printed it shows no event then.
+  const lacksLines = () => logsCut(tx.logs, own.length, id) || read.some(({ spoilt }) => spoilt);
+  if (isSilent(own, read) && lacksLines())
     return { status: 'derived', ...derive(tx, own, read, programId, profits), badEvents, writable };
   const events = read.flatMap(({ event }, position) => (event === null ? [] : [{ position, event }]));
   return { status: 'whole', events, badEvents, writable };

@@ -1,7 +1,7 @@
 import { MalformedError } from '../malformed.ts';
 import type { ProgramEvent } from '../program/event-kinds.ts';
 import { decodeEvent, eventKind } from '../program/events.ts';
-import type { IdlInstruction } from '../program/idl.ts';
+import { discriminatorOf, type IdlInstruction } from '../program/idl.ts';
 import { encodeBase58 } from '../solana/base58.ts';
 import { type Emission, walkLogs } from './log-walk.ts';
 import type { OwnCall } from './own-calls.ts';
@@ -21,8 +21,10 @@ export interface Read {
   event: ProgramEvent | null;
   bytes: Uint8Array;
   reason: string;
-  /** Whether the discriminator is one of ours, or the line was spoilt. */
+  /** Whether the discriminator is one of ours. */
   known: boolean;
+  /** Whether it came with less than a discriminator, or its line as no base64: which event it was cannot be told. */
+  spoilt: boolean;
   call: Call | undefined;
 }
 
@@ -36,12 +38,16 @@ export function readEmissions(
 }
 
 function readEmission({ bytes, call, whole }: Emission): Read {
-  if (!whole) return { event: null, bytes, reason: 'a data line that is no base64', known: false, call };
+  if (!whole) {
+    const reason = 'a data line that is no base64';
+    return { event: null, bytes, reason, known: false, spoilt: true, call };
+  }
   try {
-    return { event: decodeEvent(bytes), bytes, reason: '', known: true, call };
+    return { event: decodeEvent(bytes), bytes, reason: '', known: true, spoilt: false, call };
   } catch (error) {
     if (!(error instanceof MalformedError)) throw error;
-    return { event: null, bytes, reason: error.message, known: eventKind(bytes) !== null, call };
+    const known = eventKind(bytes) !== null;
+    return { event: null, bytes, reason: error.message, known, spoilt: discriminatorOf(bytes) === '', call };
   }
 }
 

@@ -48,6 +48,19 @@ describe('a transaction is not whole', () => {
       });
   });
 
+  test('where the line of its only event came shortened, whatever its length then', () => {
+    const tx = run([ours({ emit: credit(1) })]);
+    const logs = tx.logs as string[];
+    const line = logs.find((one) => one.startsWith('Program data: ')) as string;
+    const shortened = (by: number) => ({
+      ...tx,
+      logs: logs.map((one) => (one === line ? one.slice(0, -by) : one)),
+    });
+    for (let by = 1; by < line.length - 'Program data: '.length; by += 1)
+      expect(extractEvents(shortened(by), PROGRAM).status).not.toBe('whole');
+    expect(undecided(shortened(3)).what).toEqual(['CreditNoted']);
+  });
+
   test('where its logs end before its calls do, though nobody says that they were cut', () => {
     const tx = run([ours({ emit: credit(1) }), ours({ emit: credit(2) })]);
     const logs = tx.logs as string[];
