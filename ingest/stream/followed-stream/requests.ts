@@ -29,8 +29,14 @@ export interface FollowedRequestsOptions {
   onRequest(all: readonly string[], streamed: number): void;
 }
 
-/** A rewrite is at work after so many slots, whether its filter's name comes back or not. */
+/** A rewrite is at work after so many slots, where no name of a request comes back. */
 const UNNAMED_METAS = 32;
+
+const NAME = 'followed-';
+/** Gateways may put something before a name, or behind it. */
+const NUMBER = new RegExp(`${NAME}(\\d+)`);
+
+const nameOf = (request: number): string => `${NAME}${request}`;
 
 export function createFollowedRequests({
   commitment,
@@ -51,17 +57,18 @@ export function createFollowedRequests({
       streamed = all.slice(0, ask.cap ?? all.length);
       tried = { addresses: streamed.length, replay: fromSlot !== null };
       onRequest(all, streamed.length);
-      return { programId: null, addresses: streamed, commitment, fromSlot, name: `followed-${requests}` };
+      return { programId: null, addresses: streamed, commitment, fromSlot, name: nameOf(requests) };
     },
     streamed: () => streamed,
     atWork: (filter) => {
       metas += 1;
-      const name = `followed-${requests}`;
-      // Where no filter is ever named, it is the last one's after a while.
-      if (filter !== name && !(filter === '' && metas > UNNAMED_METAS)) return null;
+      const named = NUMBER.exec(filter)?.[1];
+      // Where no request is ever named, it is the last one's after a while.
+      const isLast = named === undefined ? metas > UNNAMED_METAS : named === String(requests);
+      if (!isLast) return null;
       tried = null;
       ask = { ...ask, replay: true, silent: 0 };
-      return name;
+      return nameOf(requests);
     },
     hasWorked: () => tried === null,
     ask: () => ask,
