@@ -1,6 +1,6 @@
 import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { agentChangedBehind } from '../../clickhouse/queries/activity/agent-changes.ts';
-import { ofIndexedChain } from '../../clickhouse/queries/progress/indexed-chain.ts';
+import { lastPlace, ofIndexedChain } from '../../clickhouse/queries/progress/indexed-chain.ts';
 import { policySlots } from '../../clickhouse/queries/states/policy.ts';
 import type { Config } from '../../runtime/config/config.ts';
 import { messageOf } from '../../runtime/errors.ts';
@@ -74,6 +74,7 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
     programId: config.programId,
     storedSlot: async (address) => BigInt((await policySlots(ownStore(), [address])).get(address)?.slot ?? 0),
     agentChanged: (mint, after) => agentChangedBehind(ownStore(), mint, after),
+    place: () => lastPlace(ownStore()),
     serviceName: config.serviceName,
     publicUrl,
     optionsVenueId: config.optionsVenueId,

@@ -4,6 +4,7 @@ import { pause } from '../../../runtime/process/lifecycle.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { RpcAccount } from '../../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
+import type { SlotTime } from '../../../runtime/rpc/same-chain.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import { decodeAccount, type Policy, type ProgramAccount } from '../../../schemas/program/accounts.ts';
 import { CLASS_BITS } from '../../../schemas/program/asset-classes.ts';
@@ -11,6 +12,7 @@ import type { ModelRef } from '../../../schemas/responses/parts.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { modelAddress, originAddress, policyAddress } from '../../../schemas/solana/pda.ts';
 import { Refusal } from '../refusal.ts';
+import { createMostSlot } from './most-slot.ts';
 import { createSharedReadings } from './shared-readings.ts';
 
 /** A policy as the chain has it, at `slot` or later. */
@@ -19,6 +21,8 @@ export interface LivePolicy {
   /** Base58; null when unset. */
   agent: string | null;
   slot: bigint;
+  /** The last slot that the chain may have come to by then; null where that is not known. */
+  mostSlot: bigint | null;
   account: Policy;
 }
 
@@ -27,7 +31,7 @@ export type Asker = 'session' | 'stranger';
 
 export interface ChainReader {
   /**
-   * @param knownSlot slot of the newest reading that another process knows of.
+   * @param knownSlot slot of the newest reading that another process knows of; one that no chain has come to is none.
    * @throws Refusal unknown_policy, chain_unreachable where no node answers with a state that is new enough, or busy.
    */
   policy(mint: string, knownSlot: bigint, asker: Asker): Promise<LivePolicy>;
@@ -49,6 +53,8 @@ export interface ChainOptions {
   storedSlot(address: string): Promise<bigint>;
   /** The slot of the newest change of the policy's agent behind another slot that the index holds. */
   agentChanged(mint: string, after: bigint): Promise<bigint | null>;
+  /** The last slot that is applied in the index, and its block time; null before the first. */
+  place(): Promise<SlotTime | null>;
   /** Readings a second, and at once, of all sessions together; of all who have none likewise. */
   perSecond?: number;
   burst?: number;
@@ -68,6 +74,7 @@ export function createChainReader(options: ChainOptions): ChainReader {
   const { rpc, programId, storedSlot, agentChanged, perSecond = PER_SECOND, burst = BURST } = options;
   const program = decodeKey(programId);
   if (program === null) throw new TypeError('programId is no public key');
+  const mostSlotNow = createMostSlot(options.place);
   const decided = createLru<{ slot: bigint }>(100_000);
   const shared = createSharedReadings<LivePolicy>();
   const budgets = { session: createBucket(perSecond, burst), stranger: createBucket(perSecond, burst) };
@@ -77,12 +84,12 @@ export function createChainReader(options: ChainOptions): ChainReader {
   async function account<Type extends ProgramAccount['type']>(
     type: Type,
     address: string,
-    least: bigint,
+    bounds: { least: bigint; most: bigint | null },
     asker: Asker,
   ): Promise<{ slot: bigint; account: Extract<ProgramAccount, { type: Type }> | null }> {
     if (!(await budgets[asker].take(AbortSignal.timeout(BUDGET_WAIT_MS))))
       throw new Refusal('busy', 'more readings of the chain wait than may; try again in 1 s', 1);
-    const read = await newEnough(rpc, address, least);
+    const read = await newEnough(rpc, address, bounds);
     const decoded = read.account === null ? null : ownAccount(read.account, program as Uint8Array);
     return {
       slot: read.slot,
@@ -94,24 +101,25 @@ export function createChainReader(options: ChainOptions): ChainReader {
     const key = decodeKey(mint);
     if (key === null) throw new Refusal('invalid_request', 'mint must be a base58 public key');
     const address = encodeBase58(policyAddress(program as Uint8Array, key));
-    const stored = await inTime(storedSlot(address));
-    const least = highest(stored, knownSlot, decided.get(mint)?.slot ?? 0n);
-    const read = await account('Policy', address, least, asker);
+    const [stored, most] = await Promise.all([inTime(storedSlot(address)), mostSlotNow()]);
+    const ofChain = (slot = 0n) => (most === null || slot <= most ? slot : 0n);
+    const least = highest(stored, ofChain(knownSlot), ofChain(decided.get(mint)?.slot));
+    const read = await account('Policy', address, { least, most }, asker);
     if (read.account === null || !Buffer.from(read.account.mint).equals(key))
       throw new Refusal('unknown_policy', `no policy account on chain for mint ${mint}`);
-    decided.set(mint, { slot: highest(read.slot, decided.get(mint)?.slot ?? 0n) });
+    decided.set(mint, { slot: highest(read.slot, ofChain(decided.get(mint)?.slot)) });
     const unset = read.account.agent.every((byte) => byte === 0);
     const agent = unset ? null : encodeBase58(read.account.agent);
-    return { mint, agent, slot: read.slot, account: read.account };
+    return { mint, agent, slot: read.slot, mostSlot: most, account: read.account };
   }
 
   return {
     policy: (mint, knownSlot, asker) =>
       shared(`${asker} ${mint}`, knownSlot, (least) => policyOf(mint, least, asker)),
     agentChanged: (mint, after) => inTime(agentChanged(mint, after)),
-    model: async ({ account: policy, slot }) => {
+    model: async ({ account: policy, slot: least, mostSlot: most }) => {
       const address = encodeBase58(modelAddress(program, policy.modelId));
-      const { account: model } = await account('Model', address, slot, 'session');
+      const { account: model } = await account('Model', address, { least, most }, 'session');
       return {
         id: policy.modelId,
         name: model?.name ?? null,
@@ -119,12 +127,14 @@ export function createChainReader(options: ChainOptions): ChainReader {
         enabled: model?.enabled ?? null,
       };
     },
-    tradesOptions: async ({ account: policy, slot }) => {
+    tradesOptions: async ({ account: policy, slot: least, mostSlot: most }) => {
       const { originId } = policy;
       const address = encodeBase58(originAddress(program, originId));
       const known = masks.get(originId);
       const mask =
-        known ?? (await account('Origin', address, slot, 'session')).account?.assetClassMask ?? null;
+        known ??
+        (await account('Origin', address, { least, most }, 'session')).account?.assetClassMask ??
+        null;
       if (mask === null) return false;
       masks.set(originId, mask);
       return (mask & CLASS_BITS.OPTION) !== 0;
@@ -163,8 +173,12 @@ function ownAccount(account: RpcAccount, program: Uint8Array): ProgramAccount | 
 }
 
 /** Asks up to three times; a node that is behind is given a slot's time. */
-async function newEnough(rpc: Rpc, address: string, least: bigint) {
-  const options = { commitment: 'confirmed', ...(least === 0n ? {} : { minContextSlot: least }) } as const;
+async function newEnough(rpc: Rpc, address: string, { least, most }: { least: bigint; most: bigint | null }) {
+  const options = {
+    commitment: 'confirmed',
+    ...(least === 0n ? {} : { minContextSlot: least }),
+    ...(most === null ? {} : { mostContextSlot: most }),
+  } as const;
   let failure: unknown;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     try {

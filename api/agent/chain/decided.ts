@@ -13,11 +13,21 @@ export class OlderReadingError extends Error {
   }
 }
 
-/** The slot of the newest reading that is known of the policy, whether it decided or showed the same; 0 where none is. */
-export async function knownSlot(db: Queries, mint: string): Promise<bigint> {
+/** As of a slot that the chain has not come to nothing is known, though an answer of a node once said so. */
+const ofChain = (column: string, most: `$${number}`) =>
+  `CASE WHEN ${column} <= ${most}::text::bigint THEN ${column} ELSE 0 END`;
+const NO_BOUND = (1n << 63n) - 1n;
+const mostOf = ({ mostSlot }: Pick<LivePolicy, 'mostSlot'>) => (mostSlot ?? NO_BOUND).toString();
+
+/**
+ * The slot of the newest reading that is known of the policy, whether it decided or showed the same; 0 where none is.
+ * @param mostSlot the last one that the chain may have come to, where that is known.
+ */
+export async function knownSlot(db: Queries, mint: string, mostSlot: bigint | null = null): Promise<bigint> {
   const [row] = await db.query<{ slot: string }>(
-    'SELECT greatest(slot, shown)::text AS slot FROM decided_reads WHERE mint = $1',
-    [mint],
+    `SELECT greatest(${ofChain('slot', '$2')}, ${ofChain('shown', '$2')})::text AS slot
+     FROM decided_reads WHERE mint = $1`,
+    [mint, mostOf({ mostSlot })],
   );
   return BigInt(row?.slot ?? 0);
 }
@@ -28,8 +38,9 @@ export async function knownSlot(db: Queries, mint: string): Promise<bigint> {
  */
 export async function showsTheSame(db: Queries, policy: LivePolicy): Promise<boolean> {
   const rows = await db.query(
-    'UPDATE decided_reads SET shown = greatest(shown, $2::text::bigint) WHERE mint = $1 AND agent = $3 RETURNING 1',
-    [policy.mint, policy.slot.toString(), agentOf(policy) ?? ''],
+    `UPDATE decided_reads SET shown = greatest(${ofChain('shown', '$4')}, $2::text::bigint)
+     WHERE mint = $1 AND agent = $3 AND slot <= $4::text::bigint RETURNING 1`,
+    [policy.mint, policy.slot.toString(), agentOf(policy) ?? '', mostOf(policy)],
   );
   return rows.length > 0;
 }
@@ -44,12 +55,14 @@ export async function decideBy(tx: Transaction, policy: LivePolicy): Promise<voi
   const decided = await tx.query(
     `INSERT INTO decided_reads AS d (mint, slot, shown, agent) VALUES ($1, $2::text::bigint, $2::text::bigint, $3)
      ON CONFLICT (mint) DO UPDATE
-     SET slot = excluded.slot, shown = greatest(d.shown, excluded.shown), agent = excluded.agent
-     WHERE excluded.slot >= CASE WHEN d.agent = excluded.agent THEN d.slot ELSE greatest(d.slot, d.shown) END
+     SET slot = excluded.slot, shown = greatest(${ofChain('d.shown', '$4')}, excluded.shown), agent = excluded.agent
+     WHERE excluded.slot >= greatest(
+       ${ofChain('d.slot', '$4')},
+       CASE WHEN d.agent = excluded.agent THEN 0 ELSE ${ofChain('d.shown', '$4')} END)
      RETURNING 1`,
-    [policy.mint, policy.slot.toString(), agent],
+    [policy.mint, policy.slot.toString(), agent, mostOf(policy)],
   );
-  if (decided.length === 0) throw new OlderReadingError(await knownSlot(tx, policy.mint));
+  if (decided.length === 0) throw new OlderReadingError(await knownSlot(tx, policy.mint, policy.mostSlot));
   await tx.query(
     'UPDATE sessions SET rotated_out = true WHERE mint = $1 AND agent <> $2 AND NOT rotated_out',
     [policy.mint, agent],

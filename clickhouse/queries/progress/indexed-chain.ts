@@ -3,7 +3,7 @@ import { onlySameChain, otherChain, type SlotTime } from '../../../runtime/rpc/s
 import type { Store } from '../../client.ts';
 
 /** The last slot that is applied of any partition and whose block time is known. */
-async function lastPlace(store: Store): Promise<SlotTime | null> {
+export async function lastPlace(store: Store): Promise<SlotTime | null> {
   const [row] = await store.query<{ slot: string; time: string }>(
     `SELECT slot, block_time AS time FROM applied FINAL
      WHERE topic IN ('accounts', 'transactions') AND block_time IS NOT NULL

@@ -57,6 +57,7 @@ describe('an agent on the local chain', () => {
       programId: stage.chain.programId,
       storedSlot: async () => 0n,
       agentChanged: async () => null,
+      place: async () => null,
       venue: { url: venues.remote.options },
     });
     const app = createApp({

@@ -7,6 +7,9 @@ import { OPEN } from './support/refused.ts';
 import { useAgentStage } from './support/stage.ts';
 
 const POST = { kind: 'idle', text: 'waiting' };
+/** Of a slot that no chain has come to yet. */
+const FAR = 900_000_000_000;
+const secondsAgo = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
 
 describe.each(ENGINES)('after set_agent over %s', (engine) => {
   const stage = useAgentStage(engine);
@@ -262,6 +265,104 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     stage.rpc.asked = [];
     await stage.api.challenge(mint, agent.address);
     expect(stage.rpc.asked).toEqual([1005]);
+  });
+
+  const apiAtPlace = (slot: bigint, time: number) =>
+    startAgentApi({
+      ...{ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url },
+      place: async () => ({ slot, time }),
+    });
+  const slotsOf = async (mint: string) =>
+    (
+      await stage.db.query<{ slot: string; shown: string }>(
+        'SELECT slot::text, shown::text FROM decided_reads WHERE mint = $1',
+        [mint],
+      )
+    )[0];
+
+  test('an answer of a slot that the chain has not come to decides nothing, and none is waited for after it', async () => {
+    const { mint, agent } = stage.policy();
+    const api = await apiAtPlace(1000n, secondsAgo(1));
+    stage.rpc.slot = FAR;
+    expect((await api.challenge(mint, agent.address)).body.code).toBe('chain_unreachable');
+    stage.rpc.slot = 1000;
+    const token = await api.login(mint, agent);
+    stage.rpc.slot = FAR;
+    expect((await api.call('POST', 'posts', POST, token)).body.code).toBe('chain_unreachable');
+    stage.rpc.slot = 1001;
+    expect((await api.call('POST', 'posts', POST, token)).status).toBe(201);
+    expect(await slotsOf(mint)).toEqual({ slot: '1001', shown: '1001' });
+    await api.close();
+  });
+
+  test.each(['slot', 'shown'] as const)(
+    'one that was believed before is passed over by all that reads or writes, and is gone with the first that decides (%s)',
+    async (column) => {
+      const { mint, agent } = stage.policy();
+      const api = await apiAtPlace(1000n, secondsAgo(1));
+      const token = await api.login(mint, agent);
+      const also = column === 'slot' ? `, shown = ${FAR}` : '';
+      const believe = () =>
+        stage.db.query(`UPDATE decided_reads SET ${column} = ${FAR}${also} WHERE mint = $1`, [mint]);
+      const isGone = async () =>
+        expect(Object.values((await slotsOf(mint)) ?? {}).every((slot) => Number(slot) <= 1010)).toBe(true);
+      await believe();
+      expect((await api.challenge(mint, agent.address)).status).toBe(200);
+      await isGone();
+      await believe();
+      expect((await api.call('GET', 'options/positions', undefined, token)).status).toBe(200);
+      expect((await api.call('POST', 'posts', POST, token)).status).toBe(201);
+      await isGone();
+      await believe();
+      // Another agent is decided for, and the old one is out.
+      stage.rpc.slot = 1010;
+      stage.rpc.policy({ mint, agent: next.address });
+      expect((await api.challenge(mint, next.address)).status).toBe(200);
+      await isGone();
+      expect((await api.call('POST', 'posts', POST, token)).body.code).toBe('not_the_agent');
+      // No older reading decides after it.
+      stage.rpc.slot = 1005;
+      stage.rpc.policy({ mint, agent: agent.address });
+      expect((await api.challenge(mint, agent.address)).body.code).toBe('chain_unreachable');
+      await api.close();
+    },
+  );
+
+  test('one that a process believed while nothing was applied holds nobody up once something is', async () => {
+    const { mint, agent } = stage.policy();
+    let place: { slot: bigint; time: number } | null = null;
+    const api = await startAgentApi({
+      ...{ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url },
+      place: async () => place,
+    });
+    stage.rpc.slot = FAR;
+    expect((await api.challenge(mint, agent.address)).status).toBe(200);
+    stage.rpc.slot = 1000;
+    place = { slot: 1000n, time: secondsAgo(1) };
+    const token = await api.login(mint, agent);
+    expect((await api.call('POST', 'posts', POST, token)).status).toBe(201);
+    await api.close();
+  });
+
+  test('where the index stands since days, does not say how far it is, or does not answer, no node is too far ahead', async () => {
+    const { mint, agent } = stage.policy();
+    const DAYS = 30;
+    const behind = await apiAtPlace(1000n, secondsAgo(DAYS * 86_400));
+    // A slot every 400 ms.
+    stage.rpc.slot = 1000 + DAYS * 216_000;
+    expect((await behind.challenge(mint, agent.address)).status).toBe(200);
+    await behind.close();
+    for (const place of [
+      async () => null,
+      async () => {
+        throw new Error('the index is down');
+      },
+      () => new Promise<never>(() => {}),
+    ]) {
+      const api = await startAgentApi({ db: stage.db, rpc: stage.rpc, venueUrl: null, place });
+      expect((await api.challenge(mint, agent.address)).status).toBe(200);
+      await api.close();
+    }
   });
 
   test('what has expired is swept, what lives stays', async () => {

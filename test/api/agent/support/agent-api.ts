@@ -8,6 +8,7 @@ import { createLatest } from '../../../../api/latest/latest.ts';
 import type { Db } from '../../../../api/postgres/port.ts';
 import type { Store } from '../../../../clickhouse/client.ts';
 import { createRpc } from '../../../../runtime/rpc/rpc.ts';
+import type { SlotTime } from '../../../../runtime/rpc/same-chain.ts';
 import { SETTINGS } from '../../support/api.ts';
 import { type ApiAt, apiAt } from './api-at.ts';
 import type { FakeRpc } from './fake-rpc.ts';
@@ -36,6 +37,8 @@ export interface AgentApiOptions {
   /** Budgets of the chain and of the venue: by default more than any test asks. */
   chainBudget?: { perSecond: number; burst: number };
   venueBudget?: { perSecond: number; burst: number };
+  /** What the index says of how far it has come: by default that nothing is applied yet. */
+  place?: () => Promise<SlotTime | null>;
   /** The database of the read routes; none by default. */
   store?: Store;
 }
@@ -50,6 +53,7 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
     programId: SETTINGS.programId,
     ...(options.chainBudget ?? unbounded),
     storedSlot: () => indexed(api.storedSlot),
+    place: options.place ?? (async () => null),
     agentChanged: (mint, after) => {
       const slot = api.agentChanges.get(mint);
       return indexed(slot !== undefined && slot > after ? slot : null);
