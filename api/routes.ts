@@ -133,7 +133,7 @@ export function readRoutes(deps: ReadDeps): Route[] {
       path: '/coins/:mint/posts',
       summary: 'What the agent of a policy wrote, newest first.',
       responses: { 200: PostsResponse, 404: ErrorBody, 503: BusyBody },
-      readsStore: true,
+      readsPostgres: true,
       handler: postsHandler(deps),
       query: paging('1 to 100, default 20; clamped.'),
       // A post appears without the index moving.

@@ -43,6 +43,8 @@ const PACKED_BYTES = 16 * 1024 * 1024;
 const READS_AT_ONCE = 12;
 /** Of those that may read much: one of them keeps an engine busy for a second. */
 const LONG_READS_AT_ONCE = 2;
+/** Of those that Postgres is asked for too: as many as it has connections for readers. While it hangs each keeps its place. */
+const POSTGRES_READS_AT_ONCE = 4;
 /** Whoever watches the process is answered as long as it lives. */
 const WAITS_FOR_NOTHING: ReadonlySet<string> = new Set(['/', '/health']);
 
@@ -54,7 +56,8 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   const modest = createModestClients(() => performance.now());
   const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE, others: modest });
   const longGate = createReadGate({ atOnce: LONG_READS_AT_ONCE, others: modest });
-  const reads = { shared, packed, gate, longGate, sendLarge };
+  const postgresGate = createReadGate({ atOnce: POSTGRES_READS_AT_ONCE, others: modest });
+  const reads = { shared, packed, gate, longGate, postgresGate, sendLarge };
   const app = new Koa();
   app.silent = true;
   app.use(measured(options));
@@ -93,6 +96,7 @@ interface Reads {
   packed: PackedAnswers;
   gate: ReadGate;
   longGate: ReadGate;
+  postgresGate: ReadGate;
   sendLarge: SendLarge;
 }
 
@@ -136,7 +140,7 @@ async function answerOwn(
   ctx: Context,
   route: OwnRoute,
   { address, params, query }: Asked,
-  { gate }: Reads,
+  { postgresGate }: Reads,
   clock: () => number,
 ): Promise<void> {
   const bytes = route.method === 'POST' ? await readBody(ctx.req, BODY_MAX) : undefined;
@@ -152,7 +156,7 @@ async function answerOwn(
       clientAddress: address,
       now: clock(),
     });
-  const reply = await (route.readsStore === true ? gate(address, handle) : handle());
+  const reply = await (route.readsPostgres === true ? postgresGate(address, handle) : handle());
   if (reply.body instanceof Readable) {
     sendStream(ctx, reply, reply.body);
     return;

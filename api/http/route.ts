@@ -61,12 +61,12 @@ export interface SharedRoute extends RouteLine {
 /** Answers each request by itself. */
 export interface OwnRoute extends RouteLine {
   cached: false;
-  /** Whether it asks the store: such reads take turns. */
-  readsStore?: true;
+  /** Whether it asks Postgres: such reads take turns of their own, so that none waits behind one that is not answered. */
+  readsPostgres?: true;
   handler(context: RouteContext): Promise<RouteReply>;
 }
 
 /** Whether who has its answer already is told so: a 304 to the ETag that it came with. */
 export function mayBeKept(route: Route): boolean {
-  return route.cached || route.readsStore === true;
+  return route.cached || route.readsPostgres === true;
 }

@@ -4,7 +4,13 @@ import { createReadGate } from '../http/turns/read-gate.ts';
 import type { ActivityFeed, ChainEvent } from './activity.ts';
 import type { StreamClient } from './client.ts';
 import type { Clients } from './clients.ts';
-import { type Position, type PostPosition, positionText, readPosition } from './position.ts';
+import {
+  type ChainPosition,
+  type Position,
+  type PostPosition,
+  positionText,
+  readPosition,
+} from './position.ts';
 import type { FreshPost, PostFeed } from './posts.ts';
 import { gapOf, type Held, type Subscriber, tell, tellMissed } from './subscribers.ts';
 import { createTicker } from './ticker.ts';
@@ -40,7 +46,10 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
   /** Whom events and posts have begun for, those among them who are no subscribers yet. */
   const followers = { events: new Set<StreamClient>(), posts: new Set<StreamClient>() };
   /** Whoever comes back asks what he missed: a few at a time, and the same client not before others. */
-  const gate = createReadGate({ atOnce: CATCH_UPS, most: MOST_CATCH_UPS, waitMs: CATCH_UP_WAIT_MS });
+  const catchUpGate = () =>
+    createReadGate({ atOnce: CATCH_UPS, most: MOST_CATCH_UPS, waitMs: CATCH_UP_WAIT_MS });
+  /** Each store its own: one that does not answer keeps no place of the other's. */
+  const gates = { events: catchUpGate(), posts: catchUpGate() };
   /** What moves a tip happens one after the other. Events wait for no post, nor posts for events. */
   const [eventsInTurn, postsInTurn] = [createLine(), createLine()];
 
@@ -148,34 +157,42 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
     ]);
   }
 
-  async function missedOf(one: Subscriber, since: Position | null, tip: Position): Promise<Held[]> {
+  async function missedEvents(
+    one: Subscriber,
+    since: ChainPosition | undefined,
+    tip: ChainPosition,
+  ): Promise<Held[]> {
     // Who went away while he waited: nothing is read for him.
     if (one.client.ended()) return [];
-    const missed: Held[] = [];
-    if (tip.chain !== undefined) {
-      const told =
-        since?.chain === undefined
-          ? { events: [], gap: 'the position is not known here' }
-          : await activity.missed(since.chain, tip.chain, one.mint);
-      missed.push(...told.events.filter((event) => wantsEvent(one, event)).map(heldEvent));
-      if (told.gap !== null) missed.push(gapOf(told.gap, 'activity', one.mint, { chain: tip.chain }));
-    }
-    if (tip.post !== undefined) {
-      const told = since?.post === undefined ? null : await posts?.missed(since.post, tip.post, one.mint);
-      if (told === null || told === undefined)
-        missed.push(gapOf('the position is not known here', 'posts', one.mint, { post: tip.post }));
-      else missed.push(...told.map(heldPost));
-    }
-    return missed;
+    const { events, gap } =
+      since === undefined
+        ? { events: [], gap: 'the position is not known here' }
+        : await activity.missed(since, tip, one.mint);
+    const missed = events.filter((event) => wantsEvent(one, event)).map(heldEvent);
+    return gap === null ? missed : [...missed, gapOf(gap, 'activity', one.mint, { chain: tip })];
+  }
+
+  async function missedPosts(
+    one: Subscriber,
+    since: PostPosition | undefined,
+    tip: PostPosition,
+  ): Promise<Held[]> {
+    if (one.client.ended()) return [];
+    const told = since === undefined ? null : await posts?.missed(since, tip, one.mint);
+    return told?.map(heldPost) ?? [gapOf('the position is not known here', 'posts', one.mint, { post: tip })];
   }
 
   /** What is missed is read in turns; how fast a client reads holds up no other. */
   async function catchUp(one: Subscriber, address: string, since: Position | null, tip: Position) {
-    const missed = await gate(address, () => missedOf(one, since, tip));
+    const { chain, post } = tip;
+    const missed = await Promise.all([
+      chain === undefined ? [] : gates.events(address, () => missedEvents(one, since?.chain, chain)),
+      post === undefined ? [] : gates.posts(address, () => missedPosts(one, since?.post, post)),
+    ]);
     one.at = since === null ? tip : { ...tip, ...since };
     const mostMs = beingTold < MOST_WAITED_FOR ? WAITED_MS : 0;
     beingTold += 1;
-    await tellMissed(one, missed, mostMs).finally(() => {
+    await tellMissed(one, missed.flat(), mostMs).finally(() => {
       beingTold -= 1;
     });
   }

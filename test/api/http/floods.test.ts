@@ -8,6 +8,7 @@ import { createHttp } from '../../../api/http/app.ts';
 import { bind, listen } from '../../../api/http/listen.ts';
 import type { Route } from '../../../api/http/route.ts';
 import { createLatest, type Latest } from '../../../api/latest/latest.ts';
+import { readRoutes } from '../../../api/routes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { serveRpc } from '../../../devnet/rpc/server.ts';
 import { serveVenues } from '../../../devnet/venues/server.ts';
@@ -190,6 +191,37 @@ test('reads that may be long have a few places of their own, and take none of th
   await awaited(() => expect(underWay).toBe(6));
   answered.reject(new Error('down'));
   await Promise.all([...long, ...short]);
+  await close();
+});
+
+test('pages of posts that Postgres does not answer take none of the places of those that ask the store, and few themselves', async () => {
+  const hangs = Promise.withResolvers<never>();
+  let begun = 0;
+  const readPosts = () => {
+    begun += 1;
+    return hangs.promise;
+  };
+  const latest = {
+    currentStore: () => ({ database: 'x' }),
+    ...{ age: () => 0, readNow: () => null, held: () => false },
+    read: async () => ({
+      value: { status: 200, body: { items: [] } },
+      ...{ cells: [], stamps: [], until: Number.POSITIVE_INFINITY },
+    }),
+  } as unknown as Latest;
+  const routes = readRoutes({ latest, settings: SETTINGS, readPosts });
+  const app = createHttp(routes, { latest, clock: Date.now, readsAtOnce: 2, trustProxy: 1 });
+  const { port, close } = await listen(app, '127.0.0.1', 0);
+  const from = (path: string, n: number) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-forwarded-for': `192.0.2.${n}` } });
+  const posts = Array.from({ length: 20 }, (_, n) => from('/coins/m/posts', n + 1));
+  await awaited(() => expect(begun).toBeGreaterThan(0));
+  for (const path of ['/origins', '/rankings', '/coins/m/history'])
+    expect((await from(path, 100)).status, path).toBe(200);
+  // No more than Postgres has connections for.
+  expect(begun).toBeLessThanOrEqual(4);
+  hangs.reject(new Error('Postgres is away'));
+  for (const page of posts) expect((await page).status).toBeGreaterThanOrEqual(500);
   await close();
 });
 

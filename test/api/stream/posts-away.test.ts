@@ -139,6 +139,24 @@ test('who comes back while nothing answers waits no longer than who came first',
   for (const one of await Promise.all(all)) one.close();
 });
 
+test('who comes back for events waits for none whose posts are not answered', async () => {
+  const { listen, is, happen, hanging, goesOn, fails } = hubOver();
+  is('there');
+  const all = [await listen({ events: false, posts: true })];
+  is('hangs');
+  await awaited(() => expect(hanging()).toBe(1));
+  const back = [1, 2].map(() => listen({ events: false, posts: true }, 'p1.1'));
+  // What was asked for all: now theirs is what nobody answers.
+  goesOn();
+  all.push(...(await Promise.all(back)));
+  await awaited(() => expect(hanging()).toBeGreaterThan(0));
+  const events = await listen({ events: true, posts: false }, 'e5.0.0.0');
+  happen();
+  await awaited(() => expect(events.told().map(([event]) => event)).toEqual(['activity']));
+  for (const one of [...all, events]) one.close();
+  while (hanging() > 0) fails();
+});
+
 test('nothing is asked for who went away before his turn came', async () => {
   const { opened, listen, is, hanging, fails } = hubOver();
   is('hangs');
