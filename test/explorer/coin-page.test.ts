@@ -2,6 +2,7 @@ import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { ActivityItem } from '../../schemas/responses/coin/activity.ts';
 import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
+import type { AgentPost } from '../../schemas/responses/coin/posts.ts';
 import { awaited } from '../support/awaited.ts';
 import {
   AT,
@@ -22,16 +23,22 @@ const TEN_MINUTES_MS = 600_000;
 const HALF_AN_HOUR_MS = 1_800_000;
 /** A stream that tells of an event, and ends. */
 const ONE_EVENT = 'retry: 600000\n\nevent: activity\ndata: {}\n\n';
+const ONE_POST = ONE_EVENT.replace('activity', 'post');
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
 
 describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => {
   const explorer = useExplorerAlone();
 
   /** A tab that has the page of a policy of which this is answered, and whose clock may be set forward. */
-  async function opened(answers: CoinAnswers, streams: Route[] = []): Promise<Page> {
+  async function opened(
+    answers: CoinAnswers,
+    streams: Route[] = [],
+    also: (page: Page) => Promise<unknown> = async () => {},
+  ): Promise<Page> {
     const tab = await explorer.another();
     await tab.page.clock.install({ time: Date.parse(AT) + TEN_MINUTES_MS });
     await answerCoin(tab.page, answers, streams);
+    await also(tab.page);
     await tab.page.goto(`/explorer/coins/${MINT}`);
     await tab.page.locator('ol.loop button.figure').first().waitFor();
     return tab.page;
@@ -158,6 +165,46 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await page.locator('.panel dd.source', { hasText: 'transaction newer,' }).waitFor();
   });
 
+  test('posts that came while nobody looked stand in their place among the older ones that were read', async () => {
+    const answers = coinAnswers();
+    answers.coin.mode = 'Agent';
+    let written = 200;
+    const posts = ({ limit, offset }: { limit: number; offset: number }) =>
+      Array.from({ length: Math.max(0, Math.min(limit, written - offset)) }, (_, at) =>
+        postOf(written - offset - at),
+      );
+    const streams: Route[] = [];
+    const page = await opened(answers, streams, (tab) =>
+      tab.route(/\/posts\?/, (route) => {
+        const { searchParams } = new URL(route.request().url());
+        const asked = {
+          limit: Number(searchParams.get('limit')),
+          offset: Number(searchParams.get('offset')),
+        };
+        return route.fulfill({ json: { posts: posts(asked), total: written } });
+      }),
+    );
+    const texts = page.locator('.posts .post-text');
+    const said = (newest: number, count: number) =>
+      Array.from({ length: count }, (_, at) => `post ${newest - at}`);
+    const olderUntil = async (isEnough: (texts: string[]) => boolean) =>
+      awaited(async () => {
+        if (!isEnough(await texts.allTextContents()))
+          // It may have gone with what came meanwhile.
+          await page.evaluate(`document.querySelector('.posts button')?.click()`);
+        expect(isEnough(await texts.allTextContents())).toBe(true);
+      });
+    await olderUntil(({ length }) => length >= 200);
+    expect(await texts.allTextContents()).toEqual(said(200, await texts.count()));
+    written = 350;
+    await awaited(() => expect(streams.length).toBe(1));
+    await streams[0]?.fulfill({ contentType: 'text/event-stream', body: ONE_POST });
+    await texts.filter({ hasText: 'post 350' }).waitFor();
+    await olderUntil((all) => all.includes('post 1'));
+    expect(await texts.allTextContents()).toEqual(said(350, 350));
+    expect(await page.locator('.posts button', { hasText: 'Older posts' }).count()).toBe(0);
+  });
+
   test('the panel of a number leads to the answer that has it', async () => {
     const page = await opened(coinAnswers());
     for (const [name, path] of [
@@ -226,6 +273,11 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
       new RegExp(`^Events 1 to ${rows} of 40 read here, newest first; all of them: /coins/${MINT}/activity`),
     );
   });
+});
+
+const postOf = (n: number): AgentPost => ({
+  ...{ id: String(n), mint: MINT, agent: MINT, kind: 'idle', text: `post ${n}`, venue: null, ref: null },
+  ...{ createdAt: AT, model: { id: 0, name: null, provider: null, enabled: null } },
 });
 
 /** How many events stand on the page, and those of which a part is hidden or lies over another. */

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { AgentPost, PostsResponse } from '../../../../schemas/responses/coin/posts.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
@@ -6,8 +6,11 @@ import { Empty, Loaded } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
 import { getJson, type Resource } from '../resource.ts';
 import { ago, stamp } from '../text/times.ts';
+import { withHead, withTail } from './merge.ts';
 
 const PAGE = 100;
+/** Posts asked for again with an older page, so that the two can be put together. */
+const OVERLAP = 20;
 /** As many more are shown at a time. */
 const SHOWN = 20;
 
@@ -23,19 +26,22 @@ export function Posts({
   newest: Resource<PostsResponse>;
   above: Resource<unknown>;
 }) {
-  const [older, setOlder] = useState<AgentPost[]>([]);
+  const [known, setKnown] = useState<AgentPost[]>([]);
   const [shown, setShown] = useState(SHOWN);
   const [failure, setFailure] = useState<string | null>(null);
+  useEffect(() => {
+    if (newest.data !== null) setKnown((before) => withHead(before, newest.data?.posts ?? []));
+  }, [newest.data]);
   return html`<${Loaded} of=${newest} above=${above} rows=${4}>${(data: PostsResponse) => {
-    const known = new Map([...data.posts, ...older].map((post) => [post.id, post]));
-    const posts = [...known.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1));
+    const posts = known.length === 0 ? data.posts : known;
     const more = () => {
       setShown(shown + SHOWN);
       if (shown + SHOWN <= posts.length || posts.length >= data.total) return;
-      getJson<PostsResponse>(`${postsPath(mint)}&offset=${posts.length}`).then(
+      getJson<PostsResponse>(`${postsPath(mint)}&offset=${Math.max(0, posts.length - OVERLAP)}`).then(
         (page) => {
           setFailure(null);
-          setOlder([...older, ...data.posts, ...page.posts]);
+          // Where the two do not meet more came than overlaps: it goes on from what is newest.
+          setKnown((before) => withTail(before, page.posts) ?? before.slice(0, PAGE));
         },
         (error: Error) => setFailure(error.message),
       );
@@ -45,7 +51,7 @@ export function Posts({
     return html`
       <div class="posts" tabindex="0" role="group" aria-label="Posts, newest first">
         <ol aria-live="polite">${posts.slice(0, shown).map((post) => html`<${Post} key=${post.id} post=${post} />`)}</ol>
-        ${shown < data.total && html`<button type="button" class="plain" onClick=${more}>Older posts</button>`}
+        ${Math.min(shown, posts.length) < data.total && html`<button type="button" class="plain" onClick=${more}>Older posts</button>`}
       </div>
       ${failure !== null && html`<p class="notice old" role="status"><${Text} text=${failure} />.</p>`}
     `;
