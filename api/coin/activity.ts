@@ -1,4 +1,5 @@
 import type { EventRow } from '../../clickhouse/queries/activity/activity.ts';
+import { shownSummary } from '../../schemas/program/stored-summary.ts';
 import type { ActivityItem, ActivityResponse } from '../../schemas/responses/coin/activity.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { pageOf } from '../http/paging.ts';
@@ -22,7 +23,7 @@ export function itemOf(row: EventRow): ActivityItem {
   return {
     kind: row.kind,
     actor: row.actor,
-    summary: JSON.parse(row.summary) as ActivityItem['summary'],
+    summary: shownSummary(row.summary),
     slot: row.slot,
     signature: row.signature,
     block_time: timeOf(row.block_time),

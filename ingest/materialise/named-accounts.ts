@@ -1,6 +1,7 @@
 import type { NamedAccountRow } from '../../clickhouse/progress-tables.ts';
 import type { EventRow } from '../../clickhouse/tables.ts';
 import { createLru } from '../../runtime/lru.ts';
+import { registeredIn } from '../../schemas/program/stored-summary.ts';
 
 export interface NamedAccounts {
   /** The names among these that this process has not written yet. */
@@ -23,7 +24,8 @@ export function createNamedAccounts(): NamedAccounts {
       const here = new Set<string>();
       for (const { policy, mint, kind, summary } of events) {
         if (policy === '' || kind === '') continue;
-        if (kind === 'VenueRegistered') rows.push({ policy, token_account: tokenAccountIn(summary), mint });
+        if (kind === 'VenueRegistered')
+          rows.push(...registeredIn(summary).map((token_account) => ({ policy, token_account, mint })));
         if (here.has(policy) || known.has(policy)) continue;
         here.add(policy);
         rows.push({ policy, token_account: '', mint });
@@ -35,6 +37,3 @@ export function createNamedAccounts(): NamedAccounts {
     },
   };
 }
-
-const tokenAccountIn = (summary: string): string =>
-  (JSON.parse(summary) as { tokenAccount: string }).tokenAccount;

@@ -16,6 +16,8 @@ export interface DerivedEvent extends KnownEvent {
   position: number;
   /** Whether an amount of it was told from elsewhere. */
   settled: boolean;
+  /** Where it stands for several venue accounts that are registered: the token account of each. */
+  registered?: Uint8Array[];
 }
 
 /** Profits that a transaction swept and does not tell, by policy in base58. */

@@ -11,6 +11,8 @@ export interface Member extends KnownEvent {
 export interface Group extends Member {
   /** Amounts that some of them do not tell. */
   unknown: string[];
+  /** Where they register several venue accounts: the token account of each. */
+  registered?: Uint8Array[];
 }
 
 const U64_MAX = (1n << 64n) - 1n;
@@ -37,7 +39,15 @@ function one(members: readonly Member[]): Group {
     fields,
     actor: actorOf(first),
     unknown: [...amounts].filter((name) => fields[name] === undefined),
+    ...(first.event === 'VenueRegistered' && fields.tokenAccount === undefined
+      ? { registered: tokenAccountsOf(members) }
+      : {}),
   };
+}
+
+function tokenAccountsOf(members: readonly Member[]): Uint8Array[] {
+  const all = members.map(({ fields }) => fields.tokenAccount as Uint8Array);
+  return [...new Map(all.map((key) => [Buffer.from(key).toString('hex'), key])).values()];
 }
 
 /** Undefined where one is not known, or the sum is more than any account holds. */

@@ -1,3 +1,4 @@
+import { TOKEN_ACCOUNTS } from '../../../schemas/program/stored-summary.ts';
 import type { Store } from '../../client.ts';
 import { inPieces } from '../../key-pieces.ts';
 import type { NamedAccountRow } from '../../progress-tables.ts';
@@ -15,8 +16,9 @@ const UNREAD = `
 
 /** What the events of some mints name as they stand: one that was struck out or taken back is of no kind. */
 const NAMED_BY_EVENTS = `
-  SELECT DISTINCT policy, arrayJoin(
-    if(kind = 'VenueRegistered', ['', JSONExtractString(summary, 'tokenAccount')], [''])) AS token_account
+  SELECT DISTINCT policy, arrayJoin(if(kind = 'VenueRegistered', arrayConcat(
+    ['', JSONExtractString(summary, 'tokenAccount')],
+    JSONExtract(summary, '${TOKEN_ACCOUNTS}', 'Array(String)')), [''])) AS token_account
   FROM events FINAL WHERE mint IN {mints:Array(String)} AND policy != '' AND kind != ''`;
 
 /** Mints of which an event was ever struck out or taken back. */

@@ -7,11 +7,12 @@ import type {
   TransactionRow,
 } from '../../../clickhouse/tables.ts';
 import { eachYielding } from '../../../runtime/yielding.ts';
-import type { Profits } from '../../../schemas/extract/derive.ts';
+import type { DerivedEvent, Profits } from '../../../schemas/extract/derive.ts';
 import { extractEvents } from '../../../schemas/extract/extract.ts';
 import { UNDECODED, UNREADABLE } from '../../../schemas/incomplete.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
-import { actorOf, amountsOf, type KnownEvent, summaryOf } from '../../../schemas/program/events.ts';
+import { actorOf, amountsOf, type KnownEvent } from '../../../schemas/program/events.ts';
+import { storedSummary } from '../../../schemas/program/stored-summary.ts';
 import type { DeadLetterRecord, TransactionRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { blockIndexOf } from '../../../schemas/solana/block-index.ts';
@@ -140,7 +141,7 @@ function addTransaction(
   }
 
   const policies = new Set(extract.writable);
-  const placed: { position: number; event: KnownEvent; settled?: boolean }[] =
+  const placed: { position: number; event: RowEvent; settled?: boolean }[] =
     extract.status === 'whole'
       ? extract.events
       : extract.events.map(({ position, settled, ...event }) => ({ position, event, settled }));
@@ -165,7 +166,9 @@ type EventColumns = Omit<
   keyof TransactionOrder | 'slot' | 'signature' | 'position' | 'log_partition'
 >;
 
-function eventRow(event: KnownEvent): EventColumns {
+type RowEvent = KnownEvent & Pick<DerivedEvent, 'registered'>;
+
+function eventRow(event: RowEvent): EventColumns {
   const { a, b, c, d } = amountsOf(event);
   const of = event.of;
   return {
@@ -174,7 +177,7 @@ function eventRow(event: KnownEvent): EventColumns {
     quote_mint: of === null ? '' : encodeBase58(of.quoteMint),
     kind: event.event,
     actor: actorOf(event),
-    summary: JSON.stringify(summaryOf(event)),
+    summary: storedSummary(event, event.registered),
     amount_a: a.toString(),
     amount_b: b.toString(),
     amount_c: c.toString(),

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { itemOf } from '../../../api/coin/activity.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { activityPage } from '../../../clickhouse/queries/activity/activity.ts';
+import { type UnreadAccount, unreadAccounts } from '../../../clickhouse/queries/progress/unread-accounts.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { storedState } from '../../../ingest/stream/stored-state.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { policyAddress, venueAddress } from '../../../schemas/solana/pda.ts';
+import { toGeyser } from '../../schemas/support/encode-transaction.ts';
+import { discriminator, kitEncode } from '../../schemas/support/kit-codecs.ts';
+import { type Run, run } from '../../schemas/support/run.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+import { batchOf, key, logOf, PROGRAM, rawKey, rawSignature, transaction } from './support/records.ts';
+
+const [MINT, QUOTE] = [rawKey('mint'), rawKey('quote')];
+const POLICY = policyAddress(PROGRAM, MINT);
+const SLOT = 50n;
+
+let store: Store;
+beforeEach(async () => {
+  store = await embeddedDatabase('several');
+});
+afterEach(() => store.close());
+
+/** A call that registers a venue account, Remote and of class PERP. */
+const register = (name: string): Run => {
+  const token = rawKey(name);
+  const accounts = [
+    rawKey('authority'),
+    rawKey('config'),
+    POLICY,
+    MINT,
+    QUOTE,
+    venueAddress(PROGRAM, POLICY, token),
+  ];
+  const registered = { tokenAccount: key(name), assetMint: key('asset'), kind: 1, assetClass: 16 };
+  const of = { policy: encodeBase58(POLICY), mint: key('mint'), quoteMint: key('quote') };
+  return {
+    program: PROGRAM,
+    accounts: [...accounts, token, rawKey('asset')].map((address) => ({ address, writable: true })),
+    data: Uint8Array.from([...discriminator('register_venue_account'), 1, 16, ...new Uint8Array(32)]),
+    steps: [{ emit: kitEncode('VenueRegistered', { ...of, ...registered }) }],
+  };
+};
+
+/** @param heard so many events come before the logs are cut */
+function registering(names: readonly string[], heard: number, name = 'registers'): LogRecord {
+  const tx = run(names.map(register));
+  const lines = tx.logs ?? [];
+  const each = lines.length / names.length;
+  const logs = heard === names.length ? lines : [...lines.slice(0, each * heard), 'Log truncated'];
+  return transaction(name, SLOT, [], { payload: toGeyser({ ...tx, logs }, false) });
+}
+
+const named = async () => inOrder(await unreadAccounts(store));
+const inOrder = (names: readonly UnreadAccount[]) => names.map(({ token_account }) => token_account).sort();
+const all = (...names: string[]) => ['', ...names.map(key)].sort();
+
+function writer() {
+  const apply = createMaterialiser({ store, programId: PROGRAM });
+  let first = 0n;
+  return async (...records: LogRecord[]) => {
+    await apply(batchOf('transactions', logOf(records, first)));
+    first += BigInt(records.length);
+  };
+}
+
+test.each([0, 1, 2])(
+  'each of three venue accounts that one transaction registers is named, where %i of its events were heard',
+  async (heard) => {
+    const names = ['a', 'b', 'c'];
+    const take = writer();
+    await take(registering(names, heard));
+    expect(await named()).toEqual(all(...names));
+    // One item stands for all, and no single token account for it.
+    const rows = await activityPage(store, key('mint'), 10, 0);
+    expect(rows.map((row) => itemOf(row).summary)).toEqual([{ kind: 'Remote' }]);
+    await take(registering(names, 3));
+    expect(await named()).toEqual(all(...names));
+    expect(await activityPage(store, key('mint'), 10, 0)).toHaveLength(3);
+  },
+);
+
+test('and by nobody any more once the chain does not have it', async () => {
+  const take = writer();
+  await take(registering(['a', 'b'], 0));
+  const ghost = [{ signature: encodeBase58(rawSignature('registers')), slot: SLOT }];
+  const struck = (await storedState(store).verification?.tracesOf(ghost)) ?? [];
+  await take({ kind: 'verified', slot: SLOT, struck });
+  expect(await named()).toEqual([]);
+  // Another that stands names its own.
+  await take(registering(['c', 'd'], 0, 'stands'));
+  expect(await named()).toEqual(all('c', 'd'));
+});
