@@ -7,6 +7,8 @@ export interface Gap {
   toTime: number | null;
   /** Where the list of its transactions goes on: a signature with an older one behind it. Null or none: from the newest. */
   before?: string | null;
+  /** Of a gap of one slot: a transaction that is listed and could not be read. */
+  signature?: string;
 }
 
 /** What is missing for the gap to be closed now: the node does not reach there. */

@@ -23,6 +23,7 @@ export async function settledSlot(gap: Gap, rpc: Rpc): Promise<bigint> {
 /**
  * Lists the top of a gap again, of what is final: what is in one list alone proves that the index of a node was not
  * whole. @param listed the first signatures of the gap, newest first
+ * @returns the lowest place above the gap that is final; null where none is
  * @throws RpcError, HistoryUnavailableError
  */
 export async function proveTop(
@@ -30,17 +31,20 @@ export async function proveTop(
   listed: readonly SignatureInfo[],
   whole: boolean,
   { rpc, programId, signal }: TopOptions,
-): Promise<void> {
+): Promise<string | null> {
   const lowest = whole ? gap.fromSlot : (listed.at(-1)?.slot ?? gap.fromSlot);
   const first = new Set(listed.map(({ signature }) => signature));
   const found = new Set<string>();
+  const { before = null } = gap;
+  let above: string | null = null;
   const pages = signaturePages({
-    ...{ rpc, address: programId, before: null, minContextSlot: gap.toSlot, downTo: lowest, signal },
+    ...{ rpc, address: programId, before, minContextSlot: gap.toSlot, downTo: lowest, signal },
     commitment: 'finalized',
   });
   try {
     for await (const page of pages) {
       for (const { signature, slot } of page.signatures) {
+        if (slot > gap.toSlot) above = signature;
         if (slot > gap.toSlot || slot < lowest) continue;
         found.add(signature);
         if (!first.has(signature) && (whole || slot > lowest))
@@ -56,4 +60,5 @@ export async function proveTop(
   const missing = listed.find(({ signature }) => !found.has(signature));
   if (missing !== undefined)
     throw new HistoryUnavailableError(`the list of what is final lacks ${missing.signature}`);
+  return above;
 }

@@ -49,8 +49,9 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
       options.onUnread?.(others);
     }
     const rest: Gap = stuck === null ? left : { ...gap, ...(stuck as UnreadGap) };
-    // Of a gap that is tried again and again the log is told once.
-    if (stuck !== null && gap.toSlot === gap.fromSlot && 'signature' in gap) return;
+    // Of a gap that is tried again and again the log is told once, and where a place nearer above it is known.
+    const isTold = gap.toSlot === gap.fromSlot && gap.signature !== undefined;
+    if (stuck !== null && isTold && rest.before === (gap.before ?? null)) return;
     // One that reaches further may have taken its place by now.
     if (signal.aborted) return;
     await log.append([progress(rest, stuck === null ? null : obstacleOf(stuck))]);
@@ -115,9 +116,12 @@ async function readSlice(
     found[at] = await readListed(rpc, info, slice.orders[at] as number, signal);
   });
   const unread = new Map<bigint, UnreadGap>();
+  let before = slice.above;
   slice.signatures.forEach(({ signature, slot, blockTime }, at) => {
+    const newer = slice.signatures[at - 1];
+    if (newer !== undefined && newer.slot > slot) before = newer.signature;
     if (found[at] === null)
-      unread.set(slot, { fromSlot: slot, toSlot: slot, toTime: blockTime, before: slice.above, signature });
+      unread.set(slot, { fromSlot: slot, toSlot: slot, toTime: blockTime, before, signature });
   });
   return { records: found.filter((record) => record !== null).reverse(), unread: [...unread.values()] };
 }

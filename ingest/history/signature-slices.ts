@@ -1,6 +1,6 @@
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import type { Gap } from './gap.ts';
+import { type Gap, PlaceUnknownError } from './gap.ts';
 import { proveTop, settledSlot } from './prove-top.ts';
 import { signaturePages } from './signature-pages.ts';
 
@@ -40,11 +40,13 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
   if (gap.toSlot < fromSlot) return;
   const inside = ({ slot }: SignatureInfo) => slot >= fromSlot && slot <= gap.toSlot;
   const minContextSlot = await settledSlot(gap, rpc);
-  const before = gap.before ?? null;
+  const { before = null, signature = null } = gap;
   /** Signatures of the lowest slot seen so far: the next page may hold more of it. */
   let held: SignatureInfo[] = [];
-  let place = before;
-  let proved = before !== null;
+  /** A place above all that is in no slice yet. */
+  let above = before;
+  // What is looked at again and again for one transaction is short from such a place on: it is listed twice each time.
+  let proved = before !== null && signature === null;
   for await (const page of signaturePages({
     ...{ rpc, address: programId, before, minContextSlot, signal },
     downTo: fromSlot,
@@ -53,14 +55,18 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
     const lowest = page.signatures.at(-1)?.slot;
     const ended = page.isLast || (lowest !== undefined && lowest < fromSlot);
     if (!proved && (listed.length > 0 || ended)) {
-      await proveTop({ ...gap, fromSlot }, listed, ended, options);
+      above = (await proveTop({ ...gap, fromSlot }, listed, ended, options)) ?? above;
       proved = true;
     }
     const all = [...held, ...listed];
+    // A node may take the place for another, or have jumped over the slot: from the newest on two lists decide.
+    if (ended && before !== null && signature !== null && !all.some((one) => one.signature === signature))
+      throw new PlaceUnknownError(`the list from ${before} on lacks ${signature}`);
     held = ended ? [] : all.filter(({ slot }) => slot === lowest);
-    yield* sliced(all.slice(0, all.length - held.length), place);
+    const whole = all.slice(0, all.length - held.length);
+    yield* sliced(whole, above);
     if (ended) return;
-    place = page.place ?? place;
+    above = whole.at(-1)?.signature ?? above;
   }
 }
 

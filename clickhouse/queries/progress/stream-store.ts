@@ -81,6 +81,8 @@ export interface OpenGap {
   toTime: number | null;
   /** A place of its list that is above what is left. */
   before: string | null;
+  /** Of one of a single slot: a transaction that could not be read. */
+  signature?: string;
 }
 
 /** Gaps that some partition has not seen closed, with the farthest that any has come. */
@@ -95,11 +97,12 @@ export async function openGaps(store: Store): Promise<OpenGap[]> {
     highest: string;
     highest_time: string | null;
     place: string | null;
+    unread: string | null;
   }>(
     `SELECT g.from_slot AS from_slot, max(g.to_slot) AS highest, argMax(tuple(g.to_time), g.to_slot).1 AS highest_time,
-       argMax(tuple(p.before), g.to_slot).1 AS place
+       argMax(tuple(p.before), g.to_slot).1 AS place, argMax(tuple(p.unread), g.to_slot).1 AS unread
      FROM gaps AS g FINAL
-     LEFT JOIN (SELECT from_slot, log_partition, before FROM gap_places FINAL) AS p
+     LEFT JOIN (SELECT from_slot, log_partition, before, unread FROM gap_places FINAL) AS p
        ON p.from_slot = g.from_slot AND p.log_partition = g.log_partition
      GROUP BY g.from_slot HAVING min(g.closed) = 0 ORDER BY g.from_slot`,
   );
@@ -108,6 +111,7 @@ export async function openGaps(store: Store): Promise<OpenGap[]> {
     toSlot: BigInt(row.highest),
     toTime: row.highest_time === null ? null : Number(row.highest_time),
     before: row.place,
+    ...(row.unread === null || row.from_slot !== row.highest ? {} : { signature: row.unread }),
   }));
 }
 

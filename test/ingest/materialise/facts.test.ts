@@ -228,6 +228,14 @@ describe('a gap', () => {
     expect(await openGaps(store)).toEqual([]);
   });
 
+  test('of one slot says which transaction could not be read, one of several does not', async () => {
+    const unread = { before: 'B', obstacle: { type: 'unread', signature: 'S' } } as const;
+    for (const partition of [0, 1]) await apply('transactions', [gap({ toSlot: 0n, ...unread })], partition);
+    expect(await openGaps(store)).toMatchObject([{ fromSlot: 0n, toSlot: 0n, before: 'B', signature: 'S' }]);
+    await apply('transactions', [gap({ toSlot: 99n, before: 'B' })], 0);
+    expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 99n, toTime: 1_000, before: 'B' }]);
+  });
+
   test('is open before the facts behind it are written, and closed after those that close it', async () => {
     const written: string[] = [];
     const watched: Store = {

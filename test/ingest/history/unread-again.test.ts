@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Gap, PlaceUnknownError } from '../../../ingest/history/gap.ts';
+import { closeGap, type UnreadGap } from '../../../ingest/history/read-history.ts';
+import { historySlices } from '../../../ingest/history/signature-slices.ts';
+import type { SignatureInfo } from '../../../runtime/rpc/replies.ts';
+import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
+import type { GapRecord, LogRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
+
+let stage: StreamStage;
+let rpc: Rpc;
+/** All of the chain, newest first. */
+let all: SignatureInfo[];
+
+beforeAll(async () => {
+  stage = await openStreamStage({ seed: 'unread-again', policies: 10 });
+  await stage.live(200);
+  for (let made = 0; made < 80; made += 1) await stage.chain.produce([]);
+  rpc = createRpc(stage.rpc.url, { commitment: 'confirmed' });
+  all = await rpc.getSignaturesForAddress(stage.chain.programId, null, 1_000);
+});
+afterAll(() => stage.close());
+
+const never = new AbortController().signal;
+
+interface Manners {
+  /** Transactions that the node lists and cannot give. */
+  unread?: readonly string[];
+  /** Those that it does not even list. */
+  unlisted?: readonly string[];
+  /** Signatures in a page. */
+  most?: number;
+  /** What is above this slot has not happened yet. */
+  upTo?: bigint;
+}
+
+/** A try to close a gap: what it told, whether it closed, and the places from which it listed. */
+async function tryClosing(gap: Gap, { unread = [], unlisted = [], most = 1_000, upTo }: Manners) {
+  const records: LogRecord[] = [];
+  const told: UnreadGap[] = [];
+  const places: (string | null)[] = [];
+  let left = gap;
+  const { programId } = stage.chain;
+  const changed: Rpc = {
+    ...rpc,
+    getTransaction: async (one) => (unread.includes(one) ? null : rpc.getTransaction(one)),
+    getSignaturesForAddress: async (address, before, limit, options) => {
+      places.push(before);
+      const first =
+        before ?? all.findLast(({ slot }) => upTo !== undefined && slot > upTo)?.signature ?? null;
+      const page = await rpc.getSignaturesForAddress(address, first, Math.min(limit, most), options);
+      return page.filter(({ signature }) => !unlisted.includes(signature));
+    },
+  };
+  const failure = await closeGap(gap, {
+    ...{ rpc: changed, programId, signal: never, concurrency: 50 },
+    log: { append: async (added) => void records.push(...added), close: async () => {} },
+    onUnread: (gaps) => void told.push(...gaps),
+    onProgress: (rest) => {
+      left = rest;
+    },
+  }).then(
+    () => null,
+    (error: Error) => error,
+  );
+  const gaps = records.filter((record): record is GapRecord => record.kind === 'gap');
+  const read = records.flatMap((record) =>
+    record.kind === 'transaction' ? [encodeBase58(record.signature)] : [],
+  );
+  return { gaps, read, told, places, left, failure, isClosed: gaps.some(({ closed }) => closed) };
+}
+
+const at = (signature: string | null | undefined) => all.findIndex((one) => one.signature === signature);
+const gapOf = ({ slot }: SignatureInfo): Gap => ({ fromSlot: slot, toSlot: slot, toTime: null });
+/** One with many above it, alone in its slot or the newest of several. */
+const deep = (alone: boolean): SignatureInfo =>
+  all.find(({ slot, failed }, index) => {
+    const beside = all.filter((one) => one.slot === slot).length;
+    return index > 40 && !failed && all[index - 1]?.slot !== slot && (alone ? beside === 1 : beside > 1);
+  }) as SignatureInfo;
+
+describe('a transaction that cannot be read', () => {
+  test('is looked for from just above its slot when it is tried again, however much came since', async () => {
+    const one = deep(true);
+    const first = await tryClosing(gapOf(one), { unread: [one.signature], most: 10 });
+    expect(first.failure?.message).toContain('cannot be read');
+    expect(first.left).toMatchObject({
+      signature: one.signature,
+      before: all[at(one.signature) - 1]?.signature,
+    });
+    const again = await tryClosing(first.left, { unread: [one.signature], most: 10 });
+    expect(again.failure?.message).toContain('cannot be read');
+    expect(again.places).toEqual([first.left.before, first.left.before]);
+    // The log has been told.
+    expect(again.gaps).toEqual([]);
+    const mended = await tryClosing(first.left, { most: 10 });
+    expect(mended.read).toContain(one.signature);
+    expect(mended.isClosed).toBe(true);
+  });
+
+  test('so it is where it was among others of a wider gap, at its top too', async () => {
+    const one = deep(true);
+    const wide = { ...gapOf(one), fromSlot: 0n };
+    const { told } = await tryClosing(wide, { unread: [one.signature] });
+    expect(told).toMatchObject([{ signature: one.signature, before: all[at(one.signature) - 1]?.signature }]);
+  });
+
+  test('where nothing was above it yet it has such a place once there is something', async () => {
+    const one = deep(true);
+    const first = await tryClosing(gapOf(one), { unread: [one.signature], upTo: one.slot });
+    expect(first.left).toMatchObject({ signature: one.signature, before: null });
+    const again = await tryClosing(first.left, { unread: [one.signature] });
+    const before = all[at(one.signature) - 1]?.signature;
+    expect(again.left).toMatchObject({ signature: one.signature, before });
+    expect(again.gaps).toMatchObject([{ before, closed: false, obstacle: { signature: one.signature } }]);
+  });
+
+  test('is not taken for none where a list from a place lacks it, but where two from the newest do', async () => {
+    const one = deep(true);
+    const unread = [one.signature];
+    const { left } = await tryClosing(gapOf(one), { unread });
+    const without = await tryClosing(left, { unread, unlisted: unread });
+    expect(without.failure).toBeInstanceOf(PlaceUnknownError);
+    expect(without.gaps).toEqual([]);
+    const anew = await tryClosing({ ...left, before: null }, { unread, unlisted: unread });
+    expect(anew.isClosed).toBe(true);
+  });
+
+  test.each([1, 2, 3, 5, 8])(
+    'has nothing of its slot above its place, %i signatures a page',
+    async (most) => {
+      const listed: Partial<Rpc> = {
+        getSignaturesForAddress: (address, before, limit, options) =>
+          rpc.getSignaturesForAddress(address, before, Math.min(limit, most), options),
+      };
+      const gap = { fromSlot: 0n, toSlot: stage.chain.tip().slot - 40n, toTime: null };
+      const options = { rpc: { ...rpc, ...listed }, programId: stage.chain.programId, signal: never };
+      const wrong: string[] = [];
+      for await (const { signatures, above } of historySlices(gap, options)) {
+        const [newest] = signatures;
+        if (above !== null && all[at(above)]?.slot === newest?.slot) wrong.push(above);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  test('is read with what else is of its slot where a page ended inside that', async () => {
+    const one = deep(false);
+    const wide: Gap = {
+      ...gapOf(one),
+      fromSlot: 0n,
+      toSlot: (all[at(one.signature) - 1] as SignatureInfo).slot,
+    };
+    const tried = [2, 3, 4].map(async (most) => {
+      const { told } = await tryClosing(wide, { unread: [one.signature], most });
+      const [gap] = told as [UnreadGap];
+      expect((await tryClosing(gap, { most })).read).toContain(one.signature);
+    });
+    await Promise.all(tried);
+  });
+});
