@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keepPassed } from '../../../ingest/materialise/quote-hours.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { deleteRows } from '../support/delete-rows.ts';
+import { ledgerTransactions } from '../support/ledger-facts.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 import { damageTo } from './support/damage.ts';
 
@@ -261,6 +262,32 @@ describe('a difference is found', () => {
     await damage.remove('events_by_slot', event);
     const { lines } = await stage.audit();
     const blind = await stage.audit({ rpc: null });
+    const slots = new Map(
+      ledgerTransactions(stage.chain).map(({ signature, slot }) => [signature, slot] as const),
+    );
+    const lacking = (isLacking: (slot: bigint) => boolean, answer: () => Promise<null>) =>
+      stage.audit({
+        rpc: {
+          ...stage.rpc,
+          getTransaction: (one) =>
+            isLacking(slots.get(one) ?? 0n) ? answer() : stage.rpc.getTransaction(one),
+        },
+      });
+    const at = BigInt(event.slot);
+    const older = await lacking(
+      (slot) => slot < at,
+      async () => null,
+    );
+    const newer = await lacking(
+      (slot) => slot > at,
+      () => Promise.reject(new RpcError('refused', 'of a version')),
+    );
+    const unlisted = await stage.audit({
+      rpc: {
+        ...stage.rpc,
+        getSignaturesForAddress: () => Promise.reject(new RpcError('unreachable', 'away')),
+      },
+    });
     await stage.store.insert('events', [row]);
     const of = (figure: string, all: readonly string[]) =>
       all.find((line) => line.includes(`${event.mint}  ${figure}`));
@@ -268,6 +295,14 @@ describe('a difference is found', () => {
     expect(of('Policy.protocol_fees', lines)).toContain(`first at slot ${event.slot}`);
     expect(of('policy_totals.routed of', blind.lines)).toContain('first slot unknown');
     expect(blind.summary).toContain(' 0 account states');
+    // What cannot be read may be the first: no slot is named, and no difference is kept back for it.
+    for (const { lines: all } of [older, unlisted])
+      expect(of('policy_totals.routed of', all)).toContain('first slot unknown');
+    expect(of('policy_totals.routed of', newer.lines)).toContain(`first at slot ${event.slot}`);
+    for (const one of [older, newer, unlisted]) {
+      expect(one.lines).toHaveLength(lines.length);
+      expect(one.summary).toMatch(/[1-9]\d* account states/);
+    }
     expect((await stage.audit()).lines).toEqual([]);
   });
 });

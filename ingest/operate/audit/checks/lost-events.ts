@@ -1,5 +1,6 @@
 import { eventsPerSignature, policyOfMint } from '../../../../clickhouse/queries/audit/first-slot.ts';
 import { inParallel } from '../../../../runtime/parallel.ts';
+import { RpcError } from '../../../../runtime/rpc/error.ts';
 import type { SignatureInfo } from '../../../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
 import { extractEvents } from '../../../../schemas/extract/extract.ts';
@@ -7,6 +8,7 @@ import { MalformedError } from '../../../../schemas/malformed.ts';
 import type { TransactionRecord } from '../../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../../schemas/solana/base58.ts';
 import { readTransaction } from '../../../../schemas/transaction/transaction.ts';
+import { HistoryUnavailableError } from '../../../history/gap.ts';
 import { readTransaction as fetchTransaction } from '../../../history/read-transaction.ts';
 import type { AuditContext } from '../context.ts';
 
@@ -20,14 +22,14 @@ const READS_AT_ONCE = 4;
 type LostOptions = Pick<AuditContext, 'store' | 'rpc' | 'programId' | 'signal'>;
 
 /**
- * Finds the slot of the oldest transaction that has more events of a mint than are stored; null where none is found.
- * The last answer is kept: several figures of a mint part at the same event.
+ * Finds the slot of the oldest transaction that has more events of a mint than are stored; null where none is found, or
+ * where it may be one that no node tells. The last answer is kept: several figures of a mint part at the same event.
  */
 export function createLostFinder(options: LostOptions): AuditContext['firstLost'] {
   let last: { key: string; slot: Promise<string | null> } | null = null;
   return (mint, upTo) => {
     const key = `${mint}/${upTo}`;
-    if (last?.key !== key) last = { key, slot: firstLost(options, mint, upTo) };
+    if (last?.key !== key) last = { key, slot: firstLost(options, mint, upTo).catch(nullWhereUntold) };
     return last.slot;
   };
 }
@@ -40,14 +42,24 @@ async function firstLost(context: LostOptions, mint: string, upTo: string | null
   const inside = listed.filter(({ slot }) => upTo === null || slot <= BigInt(upTo));
   // Too many to read: those without a single event are the likely ones.
   const candidates = inside.length <= MOST_READS ? inside : inside.filter(({ stored }) => stored === 0);
-  let lost: bigint | null = null;
+  /** The oldest that has more, or that nobody tells: nothing newer is the first. */
+  let oldest: { slot: bigint; isLost: boolean } | null = null;
+  const isOlder = (slot: bigint) => oldest === null || slot < oldest.slot;
   const oldestFirst = candidates.slice(-MOST_READS).reverse();
   await inParallel(oldestFirst, READS_AT_ONCE, async (info) => {
-    if (context.signal.aborted || (lost !== null && info.slot >= lost)) return;
-    const record = await fetchTransaction(rpc, info, 0, null);
-    if (eventsOf(mint, record, programId) > info.stored) lost = info.slot;
+    if (context.signal.aborted || !isOlder(info.slot)) return;
+    const record = await fetchTransaction(rpc, info, 0, null).catch(nullWhereUntold);
+    const isLost = record !== null && eventsOf(mint, record, programId) > info.stored;
+    if ((record === null || isLost) && isOlder(info.slot)) oldest = { slot: info.slot, isLost };
   });
-  return lost === null ? null : String(lost);
+  const found = oldest as { slot: bigint; isLost: boolean } | null;
+  return found?.isLost === true ? String(found.slot) : null;
+}
+
+/** A difference is told whether or not a node tells where it began. */
+function nullWhereUntold(error: unknown): null {
+  if (error instanceof RpcError || error instanceof HistoryUnavailableError) return null;
+  throw error;
 }
 
 type Listed = SignatureInfo & { stored: number };
