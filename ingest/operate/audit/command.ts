@@ -36,17 +36,16 @@ export async function audit(signal: AbortSignal): Promise<void> {
   const report = createReport(print);
   const { store, close } = await open(config, signal);
   try {
-    const { solanaRpcUrl: url, commitment, programId } = config;
+    const { solanaRpcUrl: url, commitment, programId, programStartSlot: startSlot } = config;
     // Changes nothing: it does not say so where nobody has.
     await isOfProgram(store, programId);
     const rpc = url === null ? null : ofIndexedChain(createRpc(url, { commitment }), () => store, print);
     if (rpc === null) print('SOLANA_RPC_URL is not set: account states are not compared with the chain');
-    await runAudit({ store, rpc, programId, report, signal, pauseMs: PAUSE_MS, waitMs: WAIT_MS }).catch(
-      (error) => {
-        if (!(error instanceof RpcError)) throw error;
-        throw new ConfigError(`the node of SOLANA_RPC_URL does not answer as it should: ${error.message}`);
-      },
-    );
+    const waits = { pauseMs: PAUSE_MS, waitMs: WAIT_MS };
+    await runAudit({ store, rpc, programId, startSlot, report, signal, ...waits }).catch((error) => {
+      if (!(error instanceof RpcError)) throw error;
+      throw new ConfigError(`the node of SOLANA_RPC_URL does not answer as it should: ${error.message}`);
+    });
   } finally {
     await close();
   }

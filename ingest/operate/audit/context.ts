@@ -8,6 +8,8 @@ export interface AuditContext {
   /** Null: nothing is compared with the chain. */
   rpc: Rpc | null;
   programId: string;
+  /** Nothing of the program is older. */
+  startSlot: bigint;
   report: Report;
   signal: AbortSignal;
   /** Between two looks at what is being written. */

@@ -8,12 +8,14 @@ import { LATEST_TABLES, type LatestTable } from '../../../../clickhouse/tables.t
 import { inParallel } from '../../../../runtime/parallel.ts';
 import { pause } from '../../../../runtime/process/lifecycle.ts';
 import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
-import { ADDRESSES_PER_READ } from '../../../history/accounts/account-parts.ts';
+import { ADDRESSES_PER_READ, createPartsReader } from '../../../history/accounts/account-parts.ts';
 import type { AuditContext } from '../context.ts';
 import { historyState, OPEN_GAP } from '../history-state.ts';
+import { listDownTo, nullWhereUntold } from '../list-down-to.ts';
 import { type ChainColumns, type ChainReading, differingColumns, readChain } from './chain-state.ts';
 
 const READS_AT_ONCE = 4;
+const MOST_LISTED = 1_000;
 /** What differs is looked at once more; what moves meanwhile, until then. */
 const LOOKS = 4;
 /**
@@ -25,6 +27,7 @@ const PATIENCE_MS = 2_500;
 /** Compares the stored states of all followed accounts with those that the chain has. */
 export async function auditAccounts(context: AuditContext, rpc: Rpc): Promise<void> {
   const { store, signal } = context;
+  const reads = { rpc, readParts: createPartsReader(rpc) };
   for (const table of LATEST_TABLES) {
     for (let after = ''; !signal.aborted; ) {
       const pages: StoredState[][] = [];
@@ -34,7 +37,7 @@ export async function auditAccounts(context: AuditContext, rpc: Rpc): Promise<vo
         if (rows.length > 0) pages.push(rows);
         if (rows.length < ADDRESSES_PER_READ) break;
       }
-      await inParallel(pages, READS_AT_ONCE, (rows) => auditPage(context, rpc, table, rows));
+      await inParallel(pages, READS_AT_ONCE, (rows) => auditPage(context, reads, table, rows));
       if (pages.length < READS_AT_ONCE || (pages.at(-1)?.length ?? 0) < ADDRESSES_PER_READ) break;
     }
   }
@@ -42,7 +45,7 @@ export async function auditAccounts(context: AuditContext, rpc: Rpc): Promise<vo
 
 async function auditPage(
   context: AuditContext,
-  rpc: Rpc,
+  { rpc, readParts }: { rpc: Rpc; readParts: ReturnType<typeof createPartsReader> },
   table: LatestTable,
   rows: readonly StoredState[],
 ): Promise<void> {
@@ -52,7 +55,7 @@ async function auditPage(
   const until = performance.now() + PATIENCE_MS;
   for (let look = 1; look <= LOOKS && open.length > 0 && !signal.aborted; ) {
     const isPatient = performance.now() < until;
-    const chain = await readChain(context, rpc, table, open);
+    const chain = await readChain(context, readParts, table, open);
     const suspects = open.filter((row) => !agrees(row, chain));
     report.compared('account states', open.length - suspects.length);
     if (suspects.length === 0) return;
@@ -82,7 +85,7 @@ async function auditPage(
 
 /** Undefined columns: the account is of another kind on the chain. */
 function agrees(row: StoredState, chain: ChainReading): boolean {
-  const columns = chain.states.get(row.address);
+  const columns = chain.states.get(row.address)?.columns;
   return columns !== undefined && columns !== 'unreadable' && differingColumns(row, columns).length === 0;
 }
 
@@ -95,12 +98,13 @@ function judge(
   chain: ChainReading,
   index: { isThere: boolean; isWhole: boolean },
 ): 'agrees' | 'differs' | 'moved on' | (string & {}) {
-  const columns = chain.states.get(row.address);
-  if (columns === undefined) return 'of another kind on the chain';
+  const state = chain.states.get(row.address);
+  if (state === undefined) return 'of another kind on the chain';
+  const { slot, columns } = state;
   if (columns === 'unreadable') return 'malformed on the chain, the last good state stays';
   if (differingColumns(row, columns).length === 0) return 'agrees';
   if (!index.isThere) return 'the index has not come to the slot of the chain’s answer';
-  if (BigInt(row.slot) > chain.slot) return 'moved on';
+  if (BigInt(row.slot) > slot) return 'moved on';
   // Behind a gap accounts are read again, and that may still be under way.
   return index.isWhole ? 'differs' : `differs while ${OPEN_GAP}`;
 }
@@ -112,9 +116,9 @@ async function tell(
   row: StoredState,
   chain: ChainReading,
 ): Promise<void> {
-  const columns = chain.states.get(row.address) as ChainColumns;
+  const columns = chain.states.get(row.address)?.columns as ChainColumns;
   const mint = await mintOf(context, table, row);
-  const slot = await firstWriteSince(rpc, row);
+  const slot = await firstWriteSince(context, rpc, row);
   context.report.compared('account states', 1);
   for (const name of differingColumns(row, columns)) {
     context.report.difference('account states', {
@@ -136,12 +140,15 @@ async function mintOf({ store }: AuditContext, table: LatestTable, row: StoredSt
   return (await mintOfPolicy(store, owners)) ?? (table === 'pools' ? shown(row.base_mint) : null);
 }
 
-/** The slot of the oldest write behind the stored state; of the stored state where there is none. */
-async function firstWriteSince(rpc: Rpc, row: StoredState): Promise<string> {
-  const since = (await rpc.getSignaturesForAddress(row.address, null, 1_000)).filter(
-    ({ slot, failed }) => !failed && slot > BigInt(row.slot),
-  );
-  return String(since.at(-1)?.slot ?? row.slot);
+/** The slot of the oldest write behind the stored state, null where no node tells it; of that state where there is none. */
+async function firstWriteSince(
+  { signal }: AuditContext,
+  rpc: Rpc,
+  { address, slot }: StoredState,
+): Promise<string | null> {
+  const options = { rpc, signal, downTo: BigInt(slot) + 1n, most: MOST_LISTED };
+  const since = await listDownTo(address, options).catch(nullWhereUntold);
+  return since === null ? null : String(since.findLast(({ failed }) => !failed)?.slot ?? slot);
 }
 
 const shown = (value: unknown): string => (Array.isArray(value) ? JSON.stringify(value) : String(value));

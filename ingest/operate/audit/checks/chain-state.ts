@@ -1,9 +1,9 @@
 import type { StoredState } from '../../../../clickhouse/queries/audit/accounts.ts';
 import type { LatestTable } from '../../../../clickhouse/tables.ts';
-import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
 import { MalformedError } from '../../../../schemas/malformed.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../../schemas/records.ts';
 import { decodeKey } from '../../../../schemas/solana/base58.ts';
+import type { createPartsReader } from '../../../history/accounts/account-parts.ts';
 import { RPC_WRITE_VERSION } from '../../../history/accounts/account-reader.ts';
 import { EXPECTED_TABLES, readAccount, tableOfGone } from '../../../materialise/rows/account.ts';
 import type { AuditContext } from '../context.ts';
@@ -11,10 +11,17 @@ import type { AuditContext } from '../context.ts';
 /** The columns that a state of the chain has in its table, `exists` among them. */
 export type ChainColumns = Record<string, unknown>;
 
+/** A state as of the slot of its answer. */
+export interface ChainState {
+  slot: bigint;
+  columns: ChainColumns | 'unreadable';
+}
+
 export interface ChainReading {
+  /** The latest of its answers. */
   slot: bigint;
   /** By address; one that is of another table is left out. */
-  states: Map<string, ChainColumns | 'unreadable'>;
+  states: Map<string, ChainState>;
 }
 
 const SYSTEM = new Uint8Array(32);
@@ -24,16 +31,18 @@ const OF_THE_WRITE: ReadonlySet<string> = new Set(['signature']);
 /** Reads accounts over RPC, at the newest of their stored slots or later, as rows of a table. @throws RpcError */
 export async function readChain(
   { programId }: Pick<AuditContext, 'programId'>,
-  rpc: Rpc,
+  readParts: ReturnType<typeof createPartsReader>,
   table: LatestTable,
   rows: readonly StoredState[],
 ): Promise<ChainReading> {
   const minContextSlot = BigInt(Math.max(0, ...rows.map(({ slot }) => Number(slot))));
   const addresses = rows.map(({ address }) => address);
-  const { slot, accounts } = await rpc.getMultipleAccounts(addresses, { minContextSlot });
+  const parts = await readParts(addresses, { minContextSlot });
+  const answers = parts.flatMap(({ addresses: some, slot, accounts }) =>
+    some.map((address, at) => ({ address, slot, account: accounts[at] })),
+  );
   const states: ChainReading['states'] = new Map();
-  for (const [at, address] of addresses.entries()) {
-    const account = accounts[at];
+  for (const { address, slot, account } of answers) {
     const record: AccountRecord = {
       kind: 'account',
       source: 'rpc',
@@ -48,9 +57,10 @@ export async function readChain(
       expected: EXPECTED.get(table) ?? 'program',
     };
     const columns = columnsOf(record, table, decodeKey(programId) as Uint8Array);
-    if (columns !== null) states.set(address, columns);
+    if (columns !== null) states.set(address, { slot, columns });
   }
-  return { slot, states };
+  const latest = Math.max(Number(minContextSlot), ...parts.map(({ slot }) => Number(slot)));
+  return { slot: BigInt(latest), states };
 }
 
 const EXPECTED = new Map(

@@ -11,6 +11,7 @@ import { readAccount } from '../../../materialise/rows/account.ts';
 import { PROGRAM_TABLES } from '../../../materialise/rows/program-account.ts';
 import type { AuditContext } from '../context.ts';
 import { historyState, OPEN_GAP } from '../history-state.ts';
+import { listDownTo, nullWhereUntold } from '../list-down-to.ts';
 
 const SUBJECT = 'account states';
 const TABLES = Object.values(PROGRAM_TABLES);
@@ -82,14 +83,16 @@ function columnsOf(record: AccountRecord, programId: Uint8Array): Lost | 'gone' 
 }
 
 async function tell(
-  { store, report }: AuditContext,
+  { store, report, startSlot, signal }: AuditContext,
   rpc: Rpc,
   address: string,
   { table, mint, policy }: Lost,
 ): Promise<void> {
   const ofPolicy = typeof policy === 'string' ? await mintOfPolicy(store, [policy]) : null;
-  const listed = await rpc.getSignaturesForAddress(address, null, MOST_LISTED);
-  const first = listed.length < MOST_LISTED ? listed.findLast(({ failed }) => !failed) : undefined;
+  const options = { rpc, signal, downTo: startSlot, most: MOST_LISTED };
+  const first = (await listDownTo(address, options).catch(nullWhereUntold))?.findLast(
+    ({ failed }) => !failed,
+  );
   report.compared(SUBJECT, 1);
   report.difference(SUBJECT, {
     mint: table === 'policies' ? String(mint) : ofPolicy,

@@ -1,6 +1,6 @@
 import { eventsPerSignature, policyOfMint } from '../../../../clickhouse/queries/audit/first-slot.ts';
+import { chunks } from '../../../../runtime/chunks.ts';
 import { inParallel } from '../../../../runtime/parallel.ts';
-import { RpcError } from '../../../../runtime/rpc/error.ts';
 import type { SignatureInfo } from '../../../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
 import { extractEvents } from '../../../../schemas/extract/extract.ts';
@@ -8,18 +8,18 @@ import { MalformedError } from '../../../../schemas/malformed.ts';
 import type { TransactionRecord } from '../../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../../schemas/solana/base58.ts';
 import { readTransaction } from '../../../../schemas/transaction/transaction.ts';
-import { HistoryUnavailableError } from '../../../history/gap.ts';
 import { readTransaction as fetchTransaction } from '../../../history/read-transaction.ts';
 import type { AuditContext } from '../context.ts';
+import { listDownTo, nullWhereUntold } from '../list-down-to.ts';
 
-const PAGE = 1_000;
-/** Pages of a policy's signatures that are looked through for a lost event. */
-const MOST_PAGES = 20;
+/** Signatures of a policy that are looked through for a lost event. */
+const MOST_LISTED = 20_000;
+const SIGNATURES_AT_ONCE = 1_000;
 /** Transactions that are read for it. */
 const MOST_READS = 2_000;
 const READS_AT_ONCE = 4;
 
-type LostOptions = Pick<AuditContext, 'store' | 'rpc' | 'programId' | 'signal'>;
+type LostOptions = Pick<AuditContext, 'store' | 'rpc' | 'programId' | 'startSlot' | 'signal'>;
 
 /**
  * Finds the slot of the oldest transaction that has more events of a mint than are stored; null where none is found, or
@@ -39,6 +39,7 @@ async function firstLost(context: LostOptions, mint: string, upTo: string | null
   const policy = rpc === null ? null : await policyOfMint(store, mint);
   if (rpc === null || policy === null) return null;
   const listed = await transactionsOf(context, rpc, mint, policy);
+  if (listed === null) return null;
   const inside = listed.filter(({ slot }) => upTo === null || slot <= BigInt(upTo));
   // Too many to read: those without a single event are the likely ones.
   const candidates = inside.length <= MOST_READS ? inside : inside.filter(({ stored }) => stored === 0);
@@ -56,25 +57,19 @@ async function firstLost(context: LostOptions, mint: string, upTo: string | null
   return found?.isLost === true ? String(found.slot) : null;
 }
 
-/** A difference is told whether or not a node tells where it began. */
-function nullWhereUntold(error: unknown): null {
-  if (error instanceof RpcError || error instanceof HistoryUnavailableError) return null;
-  throw error;
-}
-
 type Listed = SignatureInfo & { stored: number };
 
-/** The transactions that name a policy, newest first, and how many events of its mint are stored of each. */
+/** The transactions that name a policy, newest first, and how many events of its mint are stored of each; null: too many. */
 async function transactionsOf(
-  { store, signal }: LostOptions,
+  { store, startSlot, signal }: LostOptions,
   rpc: Rpc,
   mint: string,
   policy: string,
-): Promise<Listed[]> {
+): Promise<Listed[] | null> {
+  const all = await listDownTo(policy, { rpc, signal, downTo: startSlot, most: MOST_LISTED });
+  if (all === null) return null;
   const listed: Listed[] = [];
-  let before: string | null = null;
-  for (let page = 0; page < MOST_PAGES && !signal.aborted; page += 1) {
-    const found: SignatureInfo[] = await rpc.getSignaturesForAddress(policy, before, PAGE);
+  for (const found of chunks(all, SIGNATURES_AT_ONCE)) {
     const stored = await eventsPerSignature(
       store,
       mint,
@@ -82,8 +77,6 @@ async function transactionsOf(
     );
     // Whether one failed it says itself, whatever a list marks.
     listed.push(...found.map((info) => ({ ...info, stored: stored.get(info.signature) ?? 0 })));
-    if (found.length < PAGE) break;
-    before = found.at(-1)?.signature ?? null;
   }
   return listed;
 }

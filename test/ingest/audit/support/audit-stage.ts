@@ -141,7 +141,7 @@ export async function openAuditStage(
       const lines: string[] = [];
       const report = createReport((line) => lines.push(line));
       await runAudit({
-        ...{ store, rpc: chosen, programId: chain.programId, report, waitMs },
+        ...{ store, rpc: chosen, programId: chain.programId, startSlot: 0n, report, waitMs },
         signal: new AbortController().signal,
         pauseMs: 20,
       });
