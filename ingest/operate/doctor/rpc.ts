@@ -10,12 +10,13 @@ import { aborted } from '../../../runtime/process/lifecycle.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import { compare, type SlotTime, type Verdict } from '../../../runtime/rpc/same-chain.ts';
+import { HistoryUnavailableError } from '../../history/gap.ts';
+import { signaturePages } from '../../history/signature-pages.ts';
 import type { Finding } from './finding.ts';
 import { tryList } from './rpc-list.ts';
 import { tryManners } from './rpc-manners.ts';
 
-const PAGE = 1000;
-/** The list of a program that is older than this many transactions is not read to its end. */
+/** The list of a program that has more pages is not read to its end. */
 const MOST_PAGES = 20;
 
 /**
@@ -33,7 +34,7 @@ export async function checkRpc(
   if (manners.isBusy) return manners.findings;
   await mustBeOfChain(url, config, await Promise.race([heard, aborted(signal).then(() => null)]));
   const lacking = await tryList(url, config);
-  return [await reach(url, config), ...manners.findings, ...(lacking === null ? [] : [lacking])];
+  return [await reach(url, config, signal), ...manners.findings, ...(lacking === null ? [] : [lacking])];
 }
 
 async function mustBeOfChain(url: string, { commitment }: Config, place: SlotTime | null): Promise<void> {
@@ -48,20 +49,24 @@ async function mustBeOfChain(url: string, { commitment }: Config, place: SlotTim
   throw new Error(`${what}: nothing is read of it; name a node of the chain that is streamed`);
 }
 
-async function reach(url: string, { programId, commitment, programStartSlot }: Config): Promise<Finding> {
+async function reach(
+  url: string,
+  { programId, commitment, programStartSlot }: Config,
+  signal: AbortSignal,
+): Promise<Finding> {
   const rpc = createRpc(url, { commitment, timeoutMs: 10_000 });
   const [slot, kept] = await Promise.all([rpc.getSlot(), rpc.getFirstAvailableBlock()]).catch(unheard);
   const { account } = await rpc.getAccountInfo(programId);
   if (account === null) throw new Error(`no program ${programId} on its chain (PROGRAM_ID)`);
   const found = `at slot ${slot}, history from slot ${kept}, has the program`;
-  const oldest = await oldestSlot(rpc, programId);
-  const first = oldest?.isFirst === true ? oldest.slot : null;
+  const oldest = await oldestListed(rpc, programId, kept, signal);
+  const first = typeof oldest === 'bigint' ? oldest : null;
   // A node that keeps no more than its last blocks lists no more of the program either: its oldest is nobody's first.
   if (kept <= 1n && programStartSlot === 0n && first !== null) {
     const start = `its first transaction is in slot ${first}: PROGRAM_START_SLOT=${first}`;
     return { mark: 'ok', text: `${found}; ${start}` };
   }
-  if (oldest === null || kept <= 1n || kept <= programStartSlot) return { mark: 'ok', text: found };
+  if (oldest === 'none' || kept <= 1n || kept <= programStartSlot) return { mark: 'ok', text: found };
   const what = `history before slot ${kept} is not to be had here`;
   const start = first === null ? 'its slot' : `its slot (the oldest listed here is in ${first})`;
   const advice = `name an archive node beside it, or, if the program's first transaction is later, set PROGRAM_START_SLOT to ${start}`;
@@ -83,14 +88,28 @@ function unheard(error: unknown): never {
   throw new Error(`${error.message}: ${advice ?? ASK_ALL}`, { cause: error });
 }
 
-/** Slot of the oldest transaction that the node lists, and whether its list was read to the end. */
-async function oldestSlot(rpc: Rpc, programId: string): Promise<{ slot: bigint; isFirst: boolean } | null> {
-  let oldest: { signature: string; slot: bigint } | null = null;
-  for (let read = 0; read < MOST_PAGES; read += 1) {
-    const page = await rpc.getSignaturesForAddress(programId, oldest?.signature ?? null, PAGE);
-    const last = page.at(-1);
-    if (last === undefined) return oldest === null ? null : { slot: oldest.slot, isFirst: true };
-    oldest = last;
+/**
+ * Slot of the oldest transaction that the node lists. It is known where the list was read to its end alone, and that is
+ * believed of it as of history: one of several nodes behind an address that does not know a place tells nothing more.
+ */
+async function oldestListed(
+  rpc: Rpc,
+  address: string,
+  kept: bigint,
+  signal: AbortSignal,
+): Promise<bigint | 'none' | 'unknown'> {
+  let oldest: bigint | null = null;
+  let read = 0;
+  const pages = signaturePages({ rpc, address, before: null, minContextSlot: 0n, downTo: kept, signal });
+  try {
+    for await (const { signatures, isLast } of pages) {
+      oldest = signatures.at(-1)?.slot ?? oldest;
+      if (isLast) return oldest ?? 'none';
+      read += 1;
+      if (read === MOST_PAGES) break;
+    }
+  } catch (error) {
+    if (!(error instanceof HistoryUnavailableError)) throw error;
   }
-  return oldest === null ? null : { slot: oldest.slot, isFirst: false };
+  return oldest === null ? 'none' : 'unknown';
 }

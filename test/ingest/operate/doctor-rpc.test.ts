@@ -1,3 +1,5 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
 import { createLife } from '../../../devnet/life/life.ts';
@@ -135,6 +137,52 @@ test('history that was pruned names the two ways out', async () => {
   expect(await diagnose({ firstBlock: 50n }, { PROGRAM_START_SLOT: '50' })).toEqual([
     expect.stringMatching(/^ok/),
   ]);
+});
+
+/** Nodes behind one address that answer in turns. */
+async function inTurns(urls: readonly string[]) {
+  let turn = 0;
+  const pool = http.createServer(async (request, response) => {
+    const url = urls[turn % urls.length] as string;
+    turn += 1;
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body: Buffer.concat(chunks) });
+    response.writeHead(answer.status, headers).end(Buffer.from(await answer.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => pool.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(pool.address() as AddressInfo).port}`,
+    close: () => new Promise<unknown>((resolve) => pool.close(resolve)),
+  };
+}
+
+test('of nodes behind one address of which one has a hole no slot is named as the first but the first', async () => {
+  const [first] = await diagnose({});
+  const wanted = /PROGRAM_START_SLOT=(\d+)/.exec(first as string)?.[1];
+  expect(wanted).toBeDefined();
+  const jumped = { fromSlot: 20n, toSlot: chain.tip().slot - 8n };
+  const holed = await serveRpc({ ledger: chain, port: 0 });
+  for (const urls of [
+    [rpc.url, holed.url],
+    [holed.url, rpc.url],
+  ]) {
+    for (const most of [10, 25, 1_000]) {
+      rpc.faults.behave({ mostSignatures: most });
+      holed.faults.behave({ mostSignatures: most, jumped });
+      const pool = await inTurns(urls);
+      const config = readConfig({ SOLANA_RPC_URL: pool.url });
+      const checks = checksOf(config).filter(({ variable }) => variable === 'SOLANA_RPC_URL');
+      const lines: string[] = [];
+      await runChecks(checks, (line) => lines.push(line), new AbortController().signal);
+      const named = /PROGRAM_START_SLOT=(\d+)/.exec(lines.join())?.[1] ?? wanted;
+      expect(named).toBe(wanted);
+      expect(lines[0]).toMatch(/^ok/);
+      await pool.close();
+    }
+  }
+  await holed.close();
 });
 
 test('a node that wants to be left alone is, and that is the line', async () => {
