@@ -38,7 +38,7 @@ const AWAY: Record<Exclude<BesideMode, 'taken'>, [words: string, silenceMs: numb
   unavailable: ['the provider is not reachable', 30_000],
   ended: ['the provider ended the stream', 30_000],
   limited: ["the provider's limit is reached", 30_000],
-  pings: ['no new slot for 400 ms', 400],
+  pings: ['no new slot for 5000 ms', 5_000],
 };
 
 describe(`a stream of followed addresses that is away (seed ${SEED})`, () => {

@@ -5,6 +5,8 @@ import { blocksBehind, ledgerTransactions, wrongStates } from '../support/ledger
 import { openStreamStage, type StageOptions, type StreamStage, until } from '../support/stream-stage.ts';
 
 const SEED = process.env.SEED ?? 'stream-1';
+/** Longer than a chain that rests, or this process, says nothing: else a stream is begun anew for ever. */
+const SILENCE_MS = 5_000;
 const ascending = (a: bigint, b: bigint) => Number(a - b);
 let stage: StreamStage;
 
@@ -82,7 +84,7 @@ describe(`the stream (seed ${SEED})`, () => {
 
   test('starts again where the server has gone silent', async () => {
     await open();
-    const { events } = stage.start({ silenceMs: 200 });
+    const { events } = stage.start({ silenceMs: SILENCE_MS });
     await stage.live(20);
     await stage.liveUntil('it streams', () => events.some(({ type }) => type === 'released'));
     stage.geyser.faults.stall(true);

@@ -4,7 +4,7 @@ import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import { openSwitchboard, type Switchboard } from '../../support/switchboard.ts';
 import { openStreamStage, type StreamStage, until } from '../support/stream-stage.ts';
 
-const SILENCE_MS = 700;
+const SILENCE_MS = 2_000;
 const HOST = 'elsewhere.test';
 
 let stage: StreamStage;

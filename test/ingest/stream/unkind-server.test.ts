@@ -12,7 +12,7 @@ import { type Answers, ENDING, INSECURE, SILENT } from '../support/unkind.ts';
 // gRPC reads it once, as it is loaded: of this machine's own nothing is to be trusted here.
 vi.hoisted(() => vi.stubEnv('GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', ''));
 
-const SILENCE_MS = 700;
+const SILENCE_MS = 2_000;
 const PATIENT_MS = 30_000;
 
 let stage: StreamStage;
