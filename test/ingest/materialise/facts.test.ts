@@ -11,6 +11,7 @@ import {
   unresolvedTransactions,
 } from '../../../clickhouse/queries/progress/stream-store.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { factsInTurns } from '../../../ingest/materialise/rows/facts.ts';
 import { settledFacts } from '../../../ingest/materialise/settled-profits.ts';
 import type { DeadLetterRecord, GapRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
@@ -136,6 +137,19 @@ describe('a transaction', () => {
     for (; !isRead; turns += 1) await breathe();
     expect((await reading).events).toHaveLength(200);
     expect(turns).toBeGreaterThan(5);
+  });
+
+  test('and one with much data is a turn by itself: each of several partitions has one at a time', async () => {
+    const payload = new Uint8Array(200_000);
+    const records = Array.from({ length: 10 }, (_, at) => transaction(`t${at}`, 5n, [], { payload }));
+    let turns = 0;
+    let isRead = false;
+    const reading = factsInTurns(records, PROGRAM, 0).finally(() => {
+      isRead = true;
+    });
+    for (; !isRead; turns += 1) await breathe();
+    expect((await reading).transactions).toHaveLength(0);
+    expect(turns).toBeGreaterThanOrEqual(10);
   });
 
   test('read with its index in the block replaces a reading without, and not the other way round', async () => {
