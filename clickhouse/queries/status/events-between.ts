@@ -25,7 +25,7 @@ export async function keeperOfDay(store: Store, until: number): Promise<DayWindo
      SELECT kind, toUInt32(sum(n)) AS count, max(last) AS last_time, min(first) AS first_time, min(next) AS next_time FROM (
        SELECT kind, n, first, last, NULL AS next FROM runs WHERE ${WHOLE}
        UNION ALL
-       SELECT kind, 0 AS n, NULL AS first, NULL AS last, first AS next FROM runs WHERE first > {until:Int64}
+       SELECT kind, 0 AS n, NULL AS first, NULL AS last, r.first AS next FROM runs AS r WHERE r.first > {until:Int64}
        UNION ALL
        SELECT kind, uniqExactIf((signature, position), block_time <= {until:Int64}) AS n,
          minIf(block_time, block_time <= {until:Int64}) AS first, maxIf(block_time, block_time <= {until:Int64}) AS last,
