@@ -4,7 +4,6 @@ import { timeOf } from '../../schemas/units.ts';
 import { quoteNameAt, quotesAt } from '../figures/quotes.ts';
 import { CONFIG_SOURCE } from '../figures/sources.ts';
 import { unknownPoliciesReason } from '../figures/unknown-policies.ts';
-import { unknownVenuesReason } from '../figures/unknown-venues.ts';
 import { printedHead, printedList } from '../http/answers/printed.ts';
 import { NO_STEPS, printedSteps, stepsBetween } from '../http/answers/printed-steps.ts';
 import { type TaggedBytes, taggedBytes, tagOf } from '../http/answers/tagged-bytes.ts';
@@ -30,12 +29,7 @@ export function analytics(view: View, settings: ReadSettings): RouteReply {
   const head: Omit<AnalyticsResponse, 'revenueByDayTimeSeries'> = {
     protocolTotals: protocolTotals(totals, quotes, unlisted),
     protocolConfig: configView(view.one('config'), settings),
-    bridgeFlow: {
-      perVenue: bridgePerVenue(bridge, settings, assets, {
-        state: view.state(),
-        unknown: unlisted ?? unknownVenuesReason(view),
-      }),
-    },
+    bridgeFlow: { perVenue: bridgePerVenue(bridge, settings, assets, { state: view.state(), unlisted }) },
   };
   const body = Buffer.from(printedHead(head, 'revenueByDayTimeSeries'));
   return { status: 200, body, rest: revenue(view, settings) };

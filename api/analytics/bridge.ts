@@ -19,7 +19,7 @@ export function bridgePerVenue(
   rows: readonly BridgeRow[],
   settings: ReadSettings,
   assets: ReadonlyMap<string, MintRow>,
-  { state, unknown }: { state: IndexState; unknown: string | null },
+  { state, unlisted }: { state: IndexState; unlisted: string | null },
 ): Venue[] {
   return remoteVenues(settings).map(({ id, assetClass }) => {
     const row = rows.find((candidate) => candidate.asset_class === assetClass);
@@ -31,8 +31,8 @@ export function bridgePerVenue(
     const attestedEquity = attested(row, state);
     return {
       venue: id,
-      accountCount: unknown === null ? (row?.account_count ?? 0) : null,
-      ...absentWhere(unknown, {
+      accountCount: unlisted === null ? (row?.account_count ?? 0) : null,
+      ...absentWhere(unlisted, {
         bridgedOut,
         attestedEquity,
         gap: gapOf(bridgedOut, attestedEquity, row?.asset_mints ?? [], assets),

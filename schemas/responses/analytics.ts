@@ -69,11 +69,6 @@ export const RevenueDay = Type.Object(
 );
 export type RevenueDay = Static<typeof RevenueDay>;
 
-const AccountCount = Type.Unsafe<number | null>({
-  ...NumberOrNull,
-  description: 'Null where not all venue accounts are known; the figures beside it say why.',
-});
-
 /** `GET /analytics`. Sums over all quotes are literal; `byQuote` is the one to read. */
 export const AnalyticsResponse = Type.Object(
   {
@@ -85,7 +80,7 @@ export const AnalyticsResponse = Type.Object(
           Type.Object(
             {
               venue: Type.String(),
-              accountCount: AccountCount,
+              accountCount: PolicyCount,
               bridgedOut: Figure,
               attestedEquity: Figure,
               gap: Figure,

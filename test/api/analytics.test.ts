@@ -113,69 +113,6 @@ describe('analytics', () => {
     });
   });
 
-  describe('bridge flow compares the venue accounts that are known with how many each policy has:', () => {
-    const attested = { bridged_out: '100', remote_equity: '70', remote_asof: TIME };
-    const reason = (known: number, counted: number) =>
-      `${known} of ${counted} venue accounts of the policy ${policyRow('a', 'usd').address} are known`;
-    const told = async () => {
-      const [perp, options] = (await analytics()).bridgeFlow.perVenue;
-      expect(options?.bridgedOut.reason).toBe(perp?.bridgedOut.reason);
-      const figures = [perp?.bridgedOut, perp?.attestedEquity, perp?.gap];
-      return { count: perp?.accountCount, values: figures.map((one) => one?.value), why: perp?.gap.reason };
-    };
-    const present = { count: 1, values: ['100', '70', '30'], why: undefined };
-    const absent = (why: string) => ({ count: null, values: [null, null, null], why });
-    const written = (slot: number) => ({ slot: String(slot), version: String(BigInt(slot) << 64n) });
-    const policy = (venue_count: number, change = {}) =>
-      held.api.insert('policies', [policyRow('a', 'usd', { venue_count, ...change })]);
-    const account = (name: string, change = {}) =>
-      held.api.insert('venue_accounts', [venueAccountRow('a', name, { ...attested, ...change })]);
-    const markAt = (slot: number) =>
-      held.api.insert('applied', [
-        appliedRow('transactions', 0, { slot: String(slot), log_offset: String(slot) }),
-      ]);
-
-    test('it is absent while one is missing, or a revocation was not heard, and present once all agree', async () => {
-      await account('p1');
-      await policy(2);
-      expect(await told()).toEqual(absent(reason(1, 2)));
-      // A Local one counts, too.
-      await account('l1', { kind: 'Local', asset_class: 1 });
-      expect(await told()).toEqual(present);
-      await policy(1, written(1001));
-      expect(await told()).toEqual(absent(reason(2, 1)));
-      await account('l1', { kind: 'Local', asset_class: 1, revoked: 1, ...written(1001) });
-      expect(await told()).toEqual(present);
-    });
-
-    test('what the stream brought is missing once its slot is applied, and what was read over RPC at once', async () => {
-      await account('p1');
-      await policy(1);
-      expect(await told()).toEqual(present);
-      await policy(2, written(2001));
-      expect(await told()).toEqual(present);
-      await markAt(2001);
-      expect(await told()).toEqual(absent(reason(1, 2)));
-      await account('l1', { kind: 'Local', asset_class: 1, ...written(2003) });
-      expect(await told()).toEqual(present);
-      await policy(3, { ...written(2004), source: 'rpc' });
-      // Its account of before stands in a slot that is not applied.
-      expect(await told()).toEqual(present);
-      await markAt(2003);
-      expect(await told()).toEqual(absent(reason(2, 3)));
-    });
-
-    test('an account that comes before its policy takes nothing away', async () => {
-      await policy(1);
-      await account('p1');
-      await account('p2', { ...attested, ...written(2001) });
-      expect((await told()).why).toBeUndefined();
-      await policy(2, written(2001));
-      await markAt(2001);
-      expect(await told()).toMatchObject({ count: 2, values: ['200', '140', '60'] });
-    });
-  });
-
   test('the gap is absent where decimals differ or an account was never attested', async () => {
     await held.api.insert('mints', [mintRow('usd', 6), mintRow('sol', 9), mintRow('eur', 6)]);
     const account = (name: string, asset: string) =>

@@ -6,7 +6,6 @@ import {
   quotesInUse,
   quoteTotals,
 } from '../../../clickhouse/queries/analytics/totals.ts';
-import { type DifferingCount, differingCount } from '../../../clickhouse/queries/analytics/venue-counts.ts';
 import {
   type CoinHistoryRows,
   coinHistoryRows,
@@ -188,7 +187,7 @@ export const KINDS = {
     { sums: true },
   ),
 
-  /** Null where they are too many: the six after them are asked then. */
+  /** Null where they are too many: the five after them are asked then. */
   policySums: kept<PolicySums | null>(
     { policies: 'any', token_accounts: 'any' },
     NO_POLICY_SUMS,
@@ -196,7 +195,7 @@ export const KINDS = {
     refreshPolicySums,
   ),
   venueSums: kept<VenueSums | null>(
-    { venue_accounts: 'any', policies: 'any' },
+    { venue_accounts: 'any' },
     NO_VENUE_SUMS,
     loadVenueSums,
     refreshVenueSums,
@@ -204,12 +203,6 @@ export const KINDS = {
   quotesInUse: one<readonly string[]>({ policies: 'any' }, [], quotesInUse, SLOW),
   quoteTotals: one<readonly QuoteTotalsRow[]>({ policies: 'any' }, [], quoteTotals, SLOW),
   bridge: one<readonly BridgeRow[]>({ venue_accounts: 'any' }, [], bridgeFlow, SLOW),
-  differing: one<DifferingCount | null>(
-    { venue_accounts: 'any', policies: 'any' },
-    null,
-    differingCount,
-    SLOW,
-  ),
   days: one<readonly QuoteDayRow[]>({ events: 'any', policy_totals: 'any' }, [], daySeries, {
     slow: true,
     sums: true,

@@ -2,7 +2,6 @@ import type { Store } from '../../client.ts';
 import type { Question } from '../../question.ts';
 import { amongEscrows, amongPolicies, type PolicySelection } from '../ranking/policy-selection.ts';
 import type { TokenAccountRow } from '../states/token-accounts.ts';
-import { STREAMED } from './venue-counts.ts';
 
 /** What of a policy sums over all of them are made of. */
 export interface TalliedPolicy {
@@ -59,11 +58,6 @@ export const talliedEscrowOf = ({ address, exists, amount, block_time }: TokenAc
 /** What of a venue account sums over all of them are made of. */
 export interface TalliedVenueAccount {
   policy: string;
-  kind: string;
-  /** Whether it is there and not revoked. */
-  open: 0 | 1;
-  /** The slot of its state, where the stream brought it; else '0'. */
-  streamed: string;
   asset_class: number;
   asset_mint: string;
   bridged_out: string;
@@ -72,7 +66,7 @@ export interface TalliedVenueAccount {
   block_time: string | null;
 }
 
-/** The accounts of these policies. @param policies null: of all */
+/** The Remote accounts of these policies that are not revoked. @param policies null: of all */
 export function talliedVenueAccounts(
   store: Store,
   policies: readonly string[] | null,
@@ -83,10 +77,9 @@ export function talliedVenueAccounts(
       : `address IN (SELECT v.address FROM venue_accounts_by_policy AS v WHERE v.policy IN {policies:Array(String)})
        AND policy IN {policies:Array(String)}`;
   return store.query(
-    `SELECT policy, kind, exists = 1 AND revoked = 0 AS open, toString(${STREAMED}) AS streamed,
-       asset_class, asset_mint, bridged_out, remote_equity, remote_asof, block_time
+    `SELECT policy, asset_class, asset_mint, bridged_out, remote_equity, remote_asof, block_time
      FROM venue_accounts FINAL
-     WHERE ${which}`,
+     WHERE exists = 1 AND kind = 'Remote' AND revoked = 0 AND ${which}`,
     { policies: policies ?? [] },
   );
 }

@@ -6,17 +6,14 @@ import {
   attestationsIn,
   backlogIn,
   bridgeIn,
-  differingIn,
   quoteTotalsIn,
 } from '../../../api/latest/kinds/tallies/sums.ts';
-import { loadVenueSums, refreshVenueSums } from '../../../api/latest/kinds/tallies/venues.ts';
 import { createMemory } from '../../../api/latest/memory.ts';
 import type { View } from '../../../api/latest/view.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { bridgeFlow } from '../../../clickhouse/queries/analytics/bridge-flow.ts';
 import { quoteTotals } from '../../../clickhouse/queries/analytics/totals.ts';
-import { differingCount } from '../../../clickhouse/queries/analytics/venue-counts.ts';
 import { keeperOfDay } from '../../../clickhouse/queries/status/events-between.ts';
 import { feeBacklog } from '../../../clickhouse/queries/status/status-counts.ts';
 import { newestAttestations } from '../../../clickhouse/queries/status/venue-state.ts';
@@ -93,7 +90,7 @@ test(`sums over all policies and venue accounts that are told what changed are t
       const policy = policyRow(name, few(['usd', 'sol']), {
         ...{ ...state(), exists, mode: few(['Agent', 'Passive']) },
         ...{ locked: random.int(0, 1), paused: random.int(0, 1), fees_claimed: amount(), hwm: amount() },
-        ...{ profit_swept: amount(), credit_spent: amount(), venue_count: Number(version % 3n) },
+        ...{ profit_swept: amount(), credit_spent: amount() },
       });
       await write('policies', [policy]);
       const escrow = policy.quote_escrow as string;
@@ -123,7 +120,6 @@ test(`sums over all policies and venue accounts that are told what changed are t
       backlog: backlogIn(view),
       bridge: sorted(bridgeIn(view)).map((row) => ({ ...row, asset_mints: [...row.asset_mints].sort() })),
       attestations: sorted(attestationsIn(view)),
-      differing: differingIn(view),
     }));
     // Once they stand nothing is read for who asks.
     expect(round === 0 || asked.length === 0, asked.join('\n')).toBe(true);
@@ -135,7 +131,6 @@ test(`sums over all policies and venue accounts that are told what changed are t
         asset_mints: [...row.asset_mints].sort(),
       })),
       attestations: sorted(await newestAttestations(store)),
-      differing: await differingCount(store),
     });
     for (let moment = 0; moment < 5; moment += 1) {
       const keeper = await memory.read((view) => view.one('keeperOfDay'));
@@ -173,33 +168,6 @@ test('changes that leave a sum as it is are remembered by the next ones', async 
   await empty.close();
 });
 
-test('a policy that lacks an account lacks it since the slot in which it began to, however often it is written', async () => {
-  const own = await embeddedDatabase('several');
-  const written = async (slot: number, venue_count: number, source = 'stream') => {
-    const version = String(BigInt(slot) << 64n);
-    const row = policyRow('one', 'usd', { slot: String(slot), version, venue_count, source });
-    await own.insert('policies', [row]);
-    const changes: Changes = new Map();
-    noteRows(changes, 'policies', [row]);
-    return changes;
-  };
-  await written(10, 1);
-  let sums = await loadVenueSums(own);
-  const { policy } = venueAccountRow('one', 'remote');
-  const told = async (changes: Changes) => {
-    sums = await refreshVenueSums(own, sums, changes);
-    return sums?.differing;
-  };
-  expect(sums?.differing).toEqual({ policy, known: 0, counted: 1, since: '10' });
-  expect(await told(await written(11, 1))).toMatchObject({ counted: 1, since: '10' });
-  expect(await told(await written(12, 2))).toMatchObject({ counted: 2, since: '12' });
-  // What was read may be older than its slot: nothing that goes with it is under way.
-  expect(await told(await written(13, 3, 'rpc'))).toMatchObject({ counted: 3, since: '0' });
-  expect(await told(await written(14, 3))).toMatchObject({ counted: 3, since: '0' });
-  expect(await told(await written(15, 0))).toBeNull();
-  await own.close();
-});
-
 /** More policies than are read with a few questions, all of one row but for the address. */
 const MORE = `
 INSERT INTO policies
@@ -228,24 +196,16 @@ test('sums over many, and over more than memory adds up, are those of the engine
       backlogIn(view),
       bridgeIn(view),
       attestationsIn(view),
-      differingIn(view),
     ]);
     expect(value).toEqual([
       await quoteTotals(many),
       await feeBacklog(many),
       await bridgeFlow(many),
       await newestAttestations(many),
-      await differingCount(many),
     ]);
     return value;
   };
-  expect(await compare()).toMatchObject([
-    [{ policy_count: 10_002 }],
-    {},
-    [{ account_count: 40_002 }],
-    {},
-    { known: 40_002 },
-  ]);
+  expect(await compare()).toMatchObject([[{ policy_count: 10_002 }], {}, [{ account_count: 40_002 }], {}]);
   const changes: Changes = new Map();
   const changed = [{ ...policy, version: String((SLOT << 64n) + 9n), fees_claimed: '8' }];
   noteRows(changes, 'policies', changed);

@@ -1,6 +1,5 @@
 import type { BridgeRow } from '../../../../clickhouse/queries/analytics/bridge-flow.ts';
 import type { QuoteTotalsRow } from '../../../../clickhouse/queries/analytics/totals.ts';
-import type { DifferingCount } from '../../../../clickhouse/queries/analytics/venue-counts.ts';
 import type { BacklogRow } from '../../../../clickhouse/queries/status/status-counts.ts';
 import type { View } from '../../view.ts';
 
@@ -15,9 +14,3 @@ export const bridgeIn = (view: View): readonly BridgeRow[] =>
 
 export const attestationsIn = (view: View): readonly { asset_class: number; remote_asof: string }[] =>
   view.one('venueSums')?.attestations ?? view.one('attestations');
-
-/** A policy that has another number of venue accounts than are known; null where there is none. */
-export function differingIn(view: View): DifferingCount | null {
-  const sums = view.one('venueSums');
-  return sums === null ? view.one('differing') : sums.differing;
-}

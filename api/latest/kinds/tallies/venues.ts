@@ -7,52 +7,30 @@ import {
   talliedVenueAccounts,
   venueAccountCount,
 } from '../../../../clickhouse/queries/analytics/tallied.ts';
-import {
-  type DifferingCount,
-  type VenueCount,
-  venueCounts,
-} from '../../../../clickhouse/queries/analytics/venue-counts.ts';
 import { changedKeys } from './changed.ts';
 import { oldestOf } from './oldest.ts';
-import { differingCounts, firstOf, higher, type KnownAccounts } from './venue-counts.ts';
 
 /** Sums over the Remote venue accounts that are not revoked, of each asset class. */
 export interface VenueSums {
   bridge: readonly BridgeRow[];
   /** Unix seconds of the newest attestation of each class that has one. */
   attestations: readonly { asset_class: number; remote_asof: string }[];
-  /** Of a policy that has another number of accounts than are known, of whatever kind. */
-  differing: DifferingCount | null;
 }
 
-interface PolicyAccounts extends KnownAccounts {
-  /** That are summed. */
-  remote: readonly TalliedVenueAccount[];
-}
+type Parts = Map<string, readonly TalliedVenueAccount[]>;
 
-/** By policy. */
-interface Parts {
-  accounts: Map<string, PolicyAccounts>;
-  /** Of those that have accounts, or say so. */
-  counts: Map<string, VenueCount>;
-  differing: ReadonlyMap<string, DifferingCount>;
-}
-
-export const NO_VENUE_SUMS: VenueSums = { bridge: [], attestations: [], differing: null };
+export const NO_VENUE_SUMS: VenueSums = { bridge: [], attestations: [] };
 
 /** Of more the engine makes the sums. */
 const MOST_ACCOUNTS = 20_000;
 
-/** What they are sums of. */
+/** What they are sums of, by policy. */
 const partsOf = new WeakMap<VenueSums, Parts>();
 
 /** Null where they are too many. */
 export async function loadVenueSums(store: Store): Promise<VenueSums | null> {
   if ((await venueAccountCount(store)) > MOST_ACCOUNTS * 2) return null;
-  const parts: Parts = { accounts: new Map(), counts: new Map(), differing: new Map() };
-  putAccounts(parts, await talliedVenueAccounts(store, null));
-  putCounts(parts, await venueCounts(store, null));
-  return summed(parts);
+  return summed(Map.groupBy(await talliedVenueAccounts(store, null), ({ policy }) => policy));
 }
 
 /** The same, with what has changed since. */
@@ -64,48 +42,27 @@ export async function refreshVenueSums(
   // Once they are too many the engine makes the sums: whether they are still is no question for each slot.
   if (before === null) return null;
   const parts = partsOf.get(before);
-  const [changed, written] = [changedKeys(changes, 'venue_accounts'), changedKeys(changes, 'policies')];
-  if (parts === undefined || changed === null || written === null) return loadVenueSums(store);
-  const policies = [...new Set([...changed, ...written])];
-  const accounts = (await inPieces(changed, (piece) => talliedVenueAccounts(store, piece))).flat();
-  const counts = (await inPieces(policies, (piece) => venueCounts(store, piece))).flat();
-  const known = { ...parts, accounts: new Map(parts.accounts), counts: new Map(parts.counts) };
-  for (const policy of changed) known.accounts.delete(policy);
-  for (const policy of policies) known.counts.delete(policy);
-  putAccounts(known, accounts);
-  putCounts(known, counts);
+  const changed = changedKeys(changes, 'venue_accounts');
+  if (parts === undefined || changed === null) return loadVenueSums(store);
+  const known = new Map(parts);
+  for (const policy of changed) known.delete(policy);
+  const read = (await inPieces(changed, (policies) => talliedVenueAccounts(store, policies))).flat();
+  for (const [policy, accounts] of Map.groupBy(read, (account) => account.policy))
+    known.set(policy, accounts);
   return summed(known);
 }
 
-function putAccounts({ accounts }: Parts, rows: readonly TalliedVenueAccount[]): void {
-  for (const [policy, own] of Map.groupBy(rows, (row) => row.policy)) {
-    const open = own.filter((row) => row.open === 1);
-    accounts.set(policy, {
-      remote: open.filter(({ kind }) => kind === 'Remote'),
-      open: open.length,
-      streamed: own.reduce((newest, { streamed }) => higher(newest, BigInt(streamed)), 0n),
-    });
-  }
-}
-
-function putCounts({ accounts, counts }: Parts, rows: readonly VenueCount[]): void {
-  for (const row of rows) if (row.venue_count > 0 || accounts.has(row.address)) counts.set(row.address, row);
-}
-
 function summed(parts: Parts): VenueSums | null {
-  const accounts = [...parts.accounts.values()].flatMap(({ remote }) => remote);
-  if (accounts.length > MOST_ACCOUNTS || parts.counts.size > MOST_ACCOUNTS) return null;
-  const accountsOf = (policy: string) => parts.accounts.get(policy);
-  const differing = differingCounts(parts.counts.values(), accountsOf, parts.differing);
+  const accounts = [...parts.values()].flat();
+  if (accounts.length > MOST_ACCOUNTS) return null;
   const classes = [...Map.groupBy(accounts, ({ asset_class: of }) => of)];
   const sums = {
     bridge: classes.map(([asset_class, of]) => bridgeOf(asset_class, of)),
     attestations: classes
       .map(([asset_class, of]) => ({ asset_class, remote_asof: newestOf(of).toString() }))
       .filter(({ remote_asof: asof }) => asof !== '0'),
-    differing: firstOf(differing),
   };
-  partsOf.set(sums, { ...parts, differing });
+  partsOf.set(sums, parts);
   return sums;
 }
 
