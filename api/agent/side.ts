@@ -74,7 +74,7 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
     programId: config.programId,
     storedSlot: async (address) => BigInt((await policySlots(ownStore(), [address])).get(address)?.slot ?? 0),
     agentChanged: (mint, after) => agentChangedBehind(ownStore(), mint, after),
-    place: () => lastPlace(ownStore()),
+    place: async () => lastPlace(ownStore()),
     serviceName: config.serviceName,
     publicUrl,
     optionsVenueId: config.optionsVenueId,

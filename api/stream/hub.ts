@@ -48,8 +48,8 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
   /** Whoever comes back asks what he missed: a few at a time, and the same client not before others. */
   const catchUpGate = () =>
     createReadGate({ atOnce: CATCH_UPS, most: MOST_CATCH_UPS, waitMs: CATCH_UP_WAIT_MS });
-  /** Each store its own: one that does not answer keeps no place of the other's. */
-  const gates = { events: catchUpGate(), posts: catchUpGate() };
+  /** By what is missed: who wants the one waits for no store of the other. Who wants both has nothing read before his turn. */
+  const gates = { events: catchUpGate(), posts: catchUpGate(), both: catchUpGate() };
   /** What moves a tip happens one after the other. Events wait for no post, nor posts for events. */
   const [eventsInTurn, postsInTurn] = [createLine(), createLine()];
 
@@ -185,14 +185,15 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
   /** What is missed is read in turns; how fast a client reads holds up no other. */
   async function catchUp(one: Subscriber, address: string, since: Position | null, tip: Position) {
     const { chain, post } = tip;
-    const missed = await Promise.all([
-      chain === undefined ? [] : gates.events(address, () => missedEvents(one, since?.chain, chain)),
-      post === undefined ? [] : gates.posts(address, () => missedPosts(one, since?.post, post)),
+    const gate = gates[chain === undefined ? 'posts' : post === undefined ? 'events' : 'both'];
+    const missed = await gate(address, async () => [
+      ...(chain === undefined ? [] : await missedEvents(one, since?.chain, chain)),
+      ...(post === undefined ? [] : await missedPosts(one, since?.post, post)),
     ]);
     one.at = since === null ? tip : { ...tip, ...since };
     const mostMs = beingTold < MOST_WAITED_FOR ? WAITED_MS : 0;
     beingTold += 1;
-    await tellMissed(one, missed.flat(), mostMs).finally(() => {
+    await tellMissed(one, missed, mostMs).finally(() => {
       beingTold -= 1;
     });
   }

@@ -39,7 +39,8 @@ export async function proveTop(
   let above: string | null = null;
   const pages = signaturePages({
     ...{ rpc, address: programId, before, minContextSlot: gap.toSlot, downTo: lowest, signal },
-    commitment: 'finalized',
+    // A place is final itself, and what is final may be listed less far back: below one the second list is as the first.
+    ...(before === null ? { commitment: 'finalized' as const } : {}),
   });
   try {
     for await (const page of pages) {

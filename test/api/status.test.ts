@@ -277,11 +277,11 @@ describe('status', () => {
       { venue: 'perp', ok: 0, read_at: String(NOW - 500), error: 'timed out' },
       { venue: 'options', ok: 0, read_at: String(NOW - 500), error: 'refused' },
     ]);
-    const { venues: told } = await status();
+    const { venues } = await status();
     const source = 'chain:getAccountInfo';
-    expect(told.launch_x).toEqual({ reachable: true, programId: SETTINGS.launchpadProgramId, source });
-    expect(told.amm_x).toEqual({ reachable: null, programId: key('amm'), source, reason: 'timed out' });
-    expect(told.perp_x).toEqual({ value: 30, source: 'venue poller', asOf: isoMillis(NOW - 30_500) });
-    expect(told.options_x).toMatchObject({ absent: true, reason: 'never answered: refused' });
+    expect(venues.launch_x).toEqual({ reachable: true, programId: SETTINGS.launchpadProgramId, source });
+    expect(venues.amm_x).toEqual({ reachable: null, programId: key('amm'), source, reason: 'timed out' });
+    expect(venues.perp_x).toEqual({ value: 30, source: 'venue poller', asOf: isoMillis(NOW - 30_500) });
+    expect(venues.options_x).toMatchObject({ absent: true, reason: 'never answered: refused' });
   });
 });

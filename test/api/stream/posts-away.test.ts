@@ -16,6 +16,9 @@ function hubOver() {
   const tip = { slot: 5n, ordinal: 0, recent: 0, closedGaps: 0, late: 0 };
   let state: 'there' | 'away' | 'hangs' = 'away';
   let happens = 0;
+  /** For how many what they missed was asked for. */
+  const readFor = { events: 0, posts: 0 };
+  let held: Promise<void> | null = null;
   const hanging: PromiseWithResolvers<void>[] = [];
   const answer = async <T>(of: () => T): Promise<T> => {
     if (state === 'hangs') {
@@ -33,7 +36,11 @@ function hubOver() {
   const activity: HubParts['activity'] = {
     begin: async () => {},
     tip: () => tip,
-    missed: async () => ({ events: [], gap: null }),
+    missed: async () => {
+      readFor.events += 1;
+      await held;
+      return { events: [], gap: null };
+    },
     news: async () => {
       const events = Array.from({ length: happens }, (_, n) => ({
         ...{ identity: `${n}`, mint: 'm', kind: 'k', data: { n } },
@@ -43,6 +50,11 @@ function hubOver() {
       return { events, gap: null };
     },
   };
+  const feed = createPostFeed(numbered);
+  const postsMissed: typeof feed.missed = (...asked) => {
+    readFor.posts += 1;
+    return feed.missed(...asked);
+  };
   const clients = createClients();
   const opened: StreamClient[] = [];
   const open = (address: string) => {
@@ -51,7 +63,7 @@ function hubOver() {
     return client;
   };
   const hub = createHub({
-    ...{ clients: { ...clients, open }, activity, posts: createPostFeed(numbered) },
+    ...{ clients: { ...clients, open }, activity, posts: { ...feed, missed: postsMissed } },
     onError: (error) => void errors.push((error as Error).message),
   });
   const listen = async (wanted: { events: boolean; posts: boolean }, lastId: string | null = null) => {
@@ -66,7 +78,12 @@ function hubOver() {
     return { told, close: () => void body.destroy() };
   };
   return {
-    ...{ stored, errors, opened, listen, hanging: () => hanging.length },
+    ...{ stored, errors, opened, listen, hanging: () => hanging.length, readFor: () => readFor },
+    holdEvents: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = promise;
+      return resolve;
+    },
     is: (now: typeof state) => {
       state = now;
     },
@@ -155,6 +172,23 @@ test('who comes back for events waits for none whose posts are not answered', as
   await awaited(() => expect(events.told().map(([event]) => event)).toEqual(['activity']));
   for (const one of [...all, events]) one.close();
   while (hanging() > 0) fails();
+});
+
+test('of those who come back for both nothing is read before their turn: what one store tells waits for no other', async () => {
+  const { listen, is, happen, holdEvents, readFor } = hubOver();
+  is('there');
+  const here = await listen({ events: true, posts: true });
+  const release = holdEvents();
+  const back = Array.from({ length: 5 }, () => listen({ events: true, posts: true }, 'e5.0.0.0-p1.1'));
+  const all = [here, ...(await Promise.all(back))];
+  happen();
+  await awaited(() => expect(here.told().map(([event]) => event)).toEqual(['activity']));
+  expect(readFor().events).toBeGreaterThan(0);
+  expect(readFor().events).toBeLessThanOrEqual(2);
+  expect(readFor().posts).toBe(0);
+  release();
+  await awaited(() => expect(readFor()).toEqual({ events: 5, posts: 5 }));
+  for (const one of all) one.close();
 });
 
 test('nothing is asked for who went away before his turn came', async () => {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AgentPost, PostsResponse } from '../../../../schemas/responses/coin/posts.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
@@ -29,6 +29,7 @@ export function Posts({
   const [known, setKnown] = useState<AgentPost[]>([]);
   const [shown, setShown] = useState(SHOWN);
   const [failure, setFailure] = useState<string | null>(null);
+  const asking = useRef(false);
   useEffect(() => {
     if (newest.data !== null) setKnown((before) => withHead(before, newest.data?.posts ?? []));
   }, [newest.data]);
@@ -36,15 +37,18 @@ export function Posts({
     const posts = known.length === 0 ? data.posts : known;
     const more = () => {
       setShown(shown + SHOWN);
-      if (shown + SHOWN <= posts.length || posts.length >= data.total) return;
-      getJson<PostsResponse>(`${postsPath(mint)}&offset=${Math.max(0, posts.length - OVERLAP)}`).then(
-        (page) => {
+      if (asking.current || shown + SHOWN <= posts.length || posts.length >= data.total) return;
+      asking.current = true;
+      getJson<PostsResponse>(`${postsPath(mint)}&offset=${Math.max(0, posts.length - OVERLAP)}`)
+        .then((page) => {
           setFailure(null);
           // Where the two do not meet more came than overlaps: it goes on from what is newest.
           setKnown((before) => withTail(before, page.posts) ?? before.slice(0, PAGE));
-        },
-        (error: Error) => setFailure(error.message),
-      );
+        })
+        .catch((error: Error) => setFailure(error.message))
+        .finally(() => {
+          asking.current = false;
+        });
     };
     if (posts.length === 0)
       return html`<${Empty} title="Not a word yet.">What its agent posts appears here by itself.<//>`;
