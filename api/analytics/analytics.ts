@@ -47,7 +47,7 @@ function revenue(view: View, settings: ReadSettings): TaggedBytes[] {
   const pieces = months.map(({ month, rows, tag }, at) => {
     const printed = view.longPart(`revenue ${month} ${tag}`, NO_STEPS, () => {
       const mints = [...new Set(rows.map((row) => row.quote_mint))].filter((mint) => mint !== '');
-      const quotes = new Map(mints.map((mint) => [mint, quoteNameAt(view, settings, mint)]));
+      const quotes = new Map(mints.map((mint) => [mint, quoteNameAt(view, settings.launchpadVenueId, mint)]));
       return printedSteps(revenueByDay(rows, quotes, view.state()));
     });
     return stepsBetween(printed, 0, printed.ends.length, at === months.length - 1);

@@ -45,13 +45,10 @@ export function priceOf(
   const reasons: string[] = [];
   for (const source of PRICE_SOURCES) {
     const { name, variable } = NAMES[source];
-    if (!pricesFrom.includes(source)) {
-      reasons.push(`${variable} is not set`);
-      continue;
-    }
     const row = rows.find((candidate) => candidate.source === source);
     if (row === undefined || row.usd === null) {
-      reasons.push(row === undefined ? `${name}'s price was not read` : `${name} has no price`);
+      const why = row === undefined ? `${name}'s price was not read` : `${name} has no price`;
+      reasons.push(pricesFrom.includes(source) ? why : `${variable} is not set`);
       continue;
     }
     const observed = observedMs(row);

@@ -42,8 +42,8 @@ export function quoteAt(view: View, settings: QuoteSettings, mint: string): Quot
     const prices = view.get('prices', mint);
     view.until(freshUntil(prices, view.now));
     const row = view.get('mint', mint);
-    const pair = pairAt(view, settings, mint);
-    const unnamed = () => unnamedReason(row, isCatalogueRead(settings) && view.one('hasCatalogue'), settings);
+    const pair = view.get('pair', mint);
+    const unnamed = () => unnamedReason(row, view.one('hasCatalogue'), settings);
     return quoteOf(mint, row, pair, prices, settings, view.now, unnamed);
   });
 }
@@ -54,22 +54,15 @@ export interface NamedQuote {
   decimals: number | null;
 }
 
-/** @param settings the same with every view */
-export function quoteNameAt(view: View, settings: QuoteSettings, mint: string): NamedQuote {
+/** @param launchpadVenueId the same with every view */
+export function quoteNameAt(view: View, launchpadVenueId: string, mint: string): NamedQuote {
   return view.part(`quote name ${mint}`, () => {
     const row = view.get('mint', mint);
-    const pair = pairAt(view, settings, mint);
-    const source = catalogueSource(settings.launchpadVenueId);
-    const { symbol, decimals } = nameOf(row, pair, source, decimalsOf(row));
+    const pair = view.get('pair', mint);
+    const { symbol, decimals } = nameOf(row, pair, catalogueSource(launchpadVenueId), decimalsOf(row));
     return { symbol, decimals };
   });
 }
-
-/** What a catalogue said that is configured no more is told no more. */
-const isCatalogueRead = ({ pricesFrom }: QuoteSettings): boolean => pricesFrom.includes('catalogue');
-
-const pairAt = (view: View, settings: QuoteSettings, mint: string): PairRow | undefined =>
-  isCatalogueRead(settings) ? view.get('pair', mint) : undefined;
 
 const decimalsOf = (row: MintRow | undefined): number | null =>
   row !== undefined && row.exists === 1 ? row.decimals : null;
@@ -121,10 +114,14 @@ function nameOf(
 }
 
 /** Why neither place names it: what was looked at there, or that it was not. */
-function unnamedReason(row: MintRow | undefined, hasCatalogue: boolean, settings: QuoteSettings): string {
-  const source = catalogueSource(settings.launchpadVenueId);
+function unnamedReason(
+  row: MintRow | undefined,
+  hasCatalogue: boolean,
+  { launchpadVenueId, pricesFrom }: QuoteSettings,
+): string {
+  const source = catalogueSource(launchpadVenueId);
   if (hasCatalogue && row !== undefined) return `no symbol in the ${source}, none in ${CHAIN_SOURCE}`;
-  const unread = isCatalogueRead(settings)
+  const unread = pricesFrom.includes('catalogue')
     ? `the ${source} was not read yet`
     : `the ${source} is not read, for LAUNCHPAD_CATALOGUE_URL is not set`;
   return [

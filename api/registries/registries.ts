@@ -57,9 +57,6 @@ function pairsWith(view: View, search: string): readonly QuotePairRow[] {
 
 /** `GET /quotes` */
 export function quoteList(view: View, settings: ReadSettings, search: string): QuotesResponse {
-  const source = catalogueSource(settings.launchpadVenueId);
-  const unread = (reason: string): QuotesResponse => ({ source, items: [], absent: true, reason });
-  if (!settings.pricesFrom.includes('catalogue')) return unread('LAUNCHPAD_CATALOGUE_URL is not set');
   const isKnown = unknownPoliciesReason(view) === null;
   const items = pairsWith(view, search).map((row) => ({
     mint: row.mint,
@@ -75,6 +72,9 @@ export function quoteList(view: View, settings: ReadSettings, search: string): Q
     graduationMarketCapUsd: row.graduation_market_cap_usd,
     graduationMultiple: row.graduation_multiple,
   }));
+  const source = catalogueSource(settings.launchpadVenueId);
   if (items.length > 0 || view.one('hasCatalogue')) return { source, items };
-  return unread('the catalogue was not read yet');
+  const isSet = settings.pricesFrom.includes('catalogue');
+  const reason = isSet ? 'the catalogue was not read yet' : 'LAUNCHPAD_CATALOGUE_URL is not set';
+  return { source, items, absent: true, reason };
 }

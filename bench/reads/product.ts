@@ -35,8 +35,6 @@ const settings = {
   ...readSettings(loadConfig()),
   programId: encodeBase58(PROGRAM),
   launchpadProgramId: encodeBase58(LAUNCHPAD),
-  // The rows have prices of it.
-  pricesFrom: ['catalogue'] as const,
 };
 const { port } = await listen(createApp({ latest, settings, clock }), '127.0.0.1', 0);
 process.send?.({ port });

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
 import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
 import type { PositionsResponse } from '../../schemas/responses/coin/positions.ts';
 import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
-import type { ProtocolHistoryResponse } from '../../schemas/responses/history.ts';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import type { QuotesResponse } from '../../schemas/responses/registries.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
@@ -56,43 +54,4 @@ test('what a venue said while it was configured is told no more, in no place', a
   expect(body.positions).toMatchObject([{ livePollerReading: absent }]);
   const { body: status } = await held.api.get<StatusResponse>('/status');
   expect(status.venues.perp_x).toMatchObject(absent);
-});
-
-test('nor what the launch catalogue and the second source of prices said of quote assets', async () => {
-  const pair = { mint: key('usd'), symbol: 'PAIR', name: 'Pair', decimals: 6, category: 'currency' };
-  const rows = [{ ...pair, launchable: 1, launchpad_ready: 1, logo_url: 'https://launch.example/logo.png' }];
-  await held.api.insert('catalogue', [{ read_at: String(NOW - 1_000), rows }]);
-  const price = { mint: key('usd'), read_at: String(NOW - 1_000), usd: '2', observed_at: null };
-  await held.api.insert('prices', [
-    { ...price, source: 'catalogue' },
-    { ...price, source: 'second' },
-  ]);
-  const { body: quotes } = await held.api.get<QuotesResponse>('/quotes');
-  expect(quotes).toMatchObject({ items: [], absent: true, reason: 'LAUNCHPAD_CATALOGUE_URL is not set' });
-  const quote = async () => (await held.api.get<CoinResponse>(`/coins/${key('coin')}`)).body.quote;
-  expect(await quote()).toMatchObject({
-    ...{ symbol: null, name: null, symbolSource: null, iconUrl: null, priceUsd: null },
-    priceAbsentReason: 'LAUNCHPAD_CATALOGUE_URL is not set; PRICE_URL is not set',
-    symbolAbsentReason: expect.stringContaining('is not read, for LAUNCHPAD_CATALOGUE_URL is not set'),
-  });
-  const symbols = async () => {
-    const { body: rankings } = await held.api.get<RankingsResponse>('/rankings');
-    const { body: analytics } = await held.api.get<AnalyticsResponse>('/analytics');
-    const { body: history } = await held.api.get<ProtocolHistoryResponse>('/analytics/history');
-    return [
-      rankings.items[0]?.quoteSymbol,
-      analytics.protocolTotals.byQuote[0]?.quoteSymbol,
-      history.items.at(-1)?.byQuote[0]?.quoteSymbol,
-    ];
-  };
-  expect(await symbols()).toEqual([null, null, null]);
-  // The mint's own metadata name it.
-  const version = { slot: '1001', version: String(1001n << 64n) };
-  await held.api.insert('mints', [mintRow('usd', 6, { ...version, symbol: 'OWN', name: 'Own', uri: '' })]);
-  expect(await quote()).toMatchObject({
-    symbol: 'OWN',
-    name: 'Own',
-    symbolSource: expect.stringContaining('chain:'),
-  });
-  expect(await symbols()).toEqual(['OWN', 'OWN', 'OWN']);
 });

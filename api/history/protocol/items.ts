@@ -70,10 +70,10 @@ function beginsOf(cover: StreamCover): FirstSlots {
 }
 
 /** What is looked up for a quote asset, and for all of them, is looked up once. */
-export function createQuoteAt(view: View, settings: ReadSettings): QuoteAt {
+export function createQuoteAt(view: View, { launchpadVenueId }: ReadSettings): QuoteAt {
   const known = new Map<string, NamedQuote>();
   const quoteOf = (mint: string): NamedQuote => {
-    const quote = known.get(mint) ?? quoteNameAt(view, settings, mint);
+    const quote = known.get(mint) ?? quoteNameAt(view, launchpadVenueId, mint);
     known.set(mint, quote);
     return quote;
   };
