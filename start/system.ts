@@ -70,6 +70,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   const agents = await openAgentSide({
     ...{ config, publicUrl, rpcUrls, waits, logger },
     currentStore: () => store,
+    migrates: true,
   });
   needs('ClickHouse', () => reads.query('SELECT 1'));
   needs('Postgres', agents.probe);

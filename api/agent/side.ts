@@ -10,7 +10,7 @@ import type { Route } from '../http/route.ts';
 import type { NumberedPosts, ReadPosts } from '../latest/read-deps.ts';
 import { openDb } from '../postgres/connect.ts';
 import { deferred } from '../postgres/deferred.ts';
-import { migratePostgres } from '../postgres/migrate.ts';
+import { migratePostgres, mustBeCurrent } from '../postgres/migrate.ts';
 import { createSchemaProbe } from '../postgres/schema-probe.ts';
 import { watchPostgres } from '../postgres/watch.ts';
 import { createAgentParts } from './create-agent-parts.ts';
@@ -40,6 +40,8 @@ export interface AgentSideOptions {
   waits?: NodeWaits;
   currentStore(): Store;
   logger: Logger;
+  /** A server is brought to the current schema by this process too: nobody is asked to run `migrate`. */
+  migrates?: boolean;
 }
 
 /** A node that takes longer counts as none: an agent that waits has its post, one that is refused begins anew. */
@@ -48,11 +50,13 @@ const RPC_TIMEOUT_MS = 5_000;
 const STORE_CONNECTIONS = 2;
 const RPC_MAX_BYTES = 1024 * 1024;
 
-/** The agents' side over its Postgres. The embedded one is brought to the current schema; a server is by `migrate`. */
+/** The agents' side over its Postgres. The embedded one is brought to the current schema; a server else by `migrate`. */
 export async function openAgentSide(options: AgentSideOptions): Promise<AgentSide> {
-  const { config, publicUrl, rpcUrls, waits, currentStore, logger } = options;
+  const { config, publicUrl, rpcUrls, waits, currentStore, logger, migrates = false } = options;
   const opening = openDb(config).then(async (opened) => {
     if (config.postgresUrl === null) await migratePostgres(opened);
+    // Where it fails the probe below tries again and says why: reads go on without one that is away.
+    else if (migrates) await migratePostgres(opened).catch(() => undefined);
     return opened;
   });
   opening.catch((error: unknown) => logger.error({ reason: messageOf(error) }, 'no Postgres for the agents'));
@@ -81,7 +85,8 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
     venue: config.optionsVenueUrl === null ? null : { url: config.optionsVenueUrl },
   });
   const stop = new AbortController();
-  const { probe, refused } = createSchemaProbe(db, config.postgresUrl === null);
+  const makeSure = () => (migrates ? migratePostgres(db) : mustBeCurrent(db));
+  const { probe, refused } = createSchemaProbe(db, config.postgresUrl === null ? null : makeSure);
   const sweeping = runSweep(db, logger, stop.signal);
   if (config.postgresUrl !== null) void watchPostgres(probe, logger, stop.signal);
   return {

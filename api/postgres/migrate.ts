@@ -2,13 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ConfigError, RetryableError } from '../../runtime/errors.ts';
+import { ConfigError, messageOf, RetryableError } from '../../runtime/errors.ts';
 import type { Db, Queries } from './port.ts';
 
 const DIRECTORY = path.resolve(import.meta.dirname, '../agent/migrations');
 /** Any number, as long as nothing else in the database uses it. */
 const LOCK = 7_221_035_001;
 const LOOK_EVERY_MS = 50;
+/** What a login may not do; and where it sees no schema at all, there is none to make a table in. */
+const NOT_ALLOWED: ReadonlySet<unknown> = new Set(['42501', '3F000']);
 
 interface Migration {
   name: string;
@@ -46,42 +48,57 @@ async function pending(db: Queries): Promise<Migration[]> {
 
 /** @throws RetryableError where the database is older than this version: `migrate` has not come round to it. */
 export async function mustBeCurrent(db: Queries): Promise<void> {
-  const [ledger] = await db.query<{ isThere: boolean }>(
-    `SELECT to_regclass('agent_migrations') IS NOT NULL AS "isThere"`,
-  );
-  const missing = await (ledger?.isThere ? pending(db) : migrations());
+  const missing = await ((await hasLedger(db)) ? pending(db) : migrations());
   const names = missing.map(({ name }) => name).join(', ');
   if (missing.length > 0) throw new RetryableError(`the database lacks ${names}: run npm run migrate`);
 }
 
+async function hasLedger(db: Queries): Promise<boolean> {
+  const [ledger] = await db.query<{ isThere: boolean }>(
+    `SELECT to_regclass('agent_migrations') IS NOT NULL AS "isThere"`,
+  );
+  return ledger?.isThere === true;
+}
+
 /**
  * Brings the agents' tables to the current schema and makes the key that challenges are signed under, once. Safe to
- * repeat and to run twice at once: the second waits.
+ * repeat and to run twice at once: the second waits. Where all is there a login that may only look will do.
  * @returns the names of the migrations that were applied.
- * @throws ConfigError where the database is not UTF-8 or newer than this version, or an applied migration was edited.
+ * @throws ConfigError where the database is not UTF-8 or newer than this version, an applied migration was edited, or the
+ * login may not do what is to be done.
  */
 export async function migratePostgres(db: Db): Promise<string[]> {
-  return db.transaction(async (tx) => {
+  const bring = db.transaction(async (tx) => {
     // A wait inside the server would end with the time that a statement has.
     while (!(await tryLock(tx))) await pause(LOOK_EVERY_MS);
     const [encoding] = await tx.query<{ name: string }>(`SELECT current_setting('server_encoding') AS name`);
     if (encoding?.name !== 'UTF8')
       throw new ConfigError(`POSTGRES_URL names a database in ${encoding?.name}: it must be in UTF8`);
-    await tx.run(
-      `CREATE TABLE IF NOT EXISTS agent_migrations (
-         name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
-    );
+    // Postgres asks whether a login may make a table before it looks whether it is there.
+    if (!(await hasLedger(tx)))
+      await tx.run(
+        `CREATE TABLE agent_migrations (
+           name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
+      );
     const applied: string[] = [];
     for (const { name, sql, checksum } of await pending(tx)) {
       await tx.run(sql);
       await tx.query('INSERT INTO agent_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
       applied.push(name);
     }
-    await tx.query(
-      `INSERT INTO agent_keys (name, secret) VALUES ('nonce', $1) ON CONFLICT (name) DO NOTHING`,
-      [randomBytes(32).toString('hex')],
-    );
+    const [key] = await tx.query(`SELECT 1 FROM agent_keys WHERE name = 'nonce'`);
+    if (key === undefined)
+      await tx.query(`INSERT INTO agent_keys (name, secret) VALUES ('nonce', $1)`, [
+        randomBytes(32).toString('hex'),
+      ]);
     return applied;
+  });
+  return bring.catch((error: unknown) => {
+    if (!NOT_ALLOWED.has((error as { code?: unknown } | null)?.code)) throw error;
+    throw new ConfigError(
+      `the login of POSTGRES_URL may not bring the agents' tables to the current schema (${messageOf(error)}): run npm run migrate by one that may`,
+      { cause: error },
+    );
   });
 }
 

@@ -1,7 +1,6 @@
 import { hidden } from '../../runtime/config/secrets.ts';
 import { ConfigError, messageOf, RetryableError } from '../../runtime/errors.ts';
 import { NotReadyError } from '../../runtime/process/readiness.ts';
-import { mustBeCurrent } from './migrate.ts';
 import type { Queries } from './port.ts';
 
 export interface SchemaProbe {
@@ -12,18 +11,19 @@ export interface SchemaProbe {
 }
 
 /**
- * Asks whether a database is of this version until it is: from then on a process goes on with it, also while a newer
+ * Makes sure that a database is of this version until it is: from then on a process goes on with it, also while a newer
  * version changes it.
- * @param isCurrent that this process has brought it to the current schema itself.
+ * @param makeSure brings it to the current schema, or throws where it is of another; null where this process has done so.
  */
-export function createSchemaProbe(db: Queries, isCurrent: boolean): SchemaProbe {
+export function createSchemaProbe(db: Queries, makeSure: (() => Promise<unknown>) | null): SchemaProbe {
   const refused = Promise.withResolvers<never>();
   refused.promise.catch(() => undefined);
-  let wasCurrent = isCurrent;
+  let isSure = makeSure === null;
+  let looking: Promise<void> | null = null;
   const look = async () => {
     try {
-      await mustBeCurrent(db);
-      wasCurrent = true;
+      await makeSure?.();
+      isSure = true;
     } catch (error) {
       if (error instanceof ConfigError) refused.reject(error);
       if (error instanceof RetryableError) throw new NotReadyError(hidden(messageOf(error)));
@@ -32,8 +32,12 @@ export function createSchemaProbe(db: Queries, isCurrent: boolean): SchemaProbe 
   };
   return {
     probe: async () => {
-      if (wasCurrent) await db.query('SELECT 1');
-      else await look();
+      if (isSure) return void (await db.query('SELECT 1'));
+      // Those who ask while somebody else still migrates it wait on one connection.
+      looking ??= look().finally(() => {
+        looking = null;
+      });
+      await looking;
     },
     refused: refused.promise,
   };

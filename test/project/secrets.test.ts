@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migratePostgres } from '../../api/postgres/migrate.ts';
 import { openPool } from '../../api/postgres/pool.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { openServer } from '../../clickhouse/client.ts';
@@ -159,7 +158,6 @@ describe('the whole system amid broken upstreams', () => {
       }),
     ]);
     const db = openPool(postgresUrl);
-    await migratePostgres(db);
     await db.query(`CREATE ROLE marked LOGIN SUPERUSER PASSWORD '${MARK}'`);
     await db.close();
     metricsPort = await freePort();

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sweep } from '../../../api/agent/limits/sweep.ts';
 import { deferred } from '../../../api/postgres/deferred.ts';
@@ -5,7 +6,7 @@ import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 import { watchPostgres } from '../../../api/postgres/watch.ts';
-import { BusyError } from '../../../runtime/errors.ts';
+import { BusyError, ConfigError } from '../../../runtime/errors.ts';
 import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 import { freePort } from '../../support/free-port.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
@@ -139,6 +140,23 @@ describe.each(ENGINES)('migrating %s', (engine) => {
     await expect((db as Db).transaction((tx) => tx.query('SELEC'))).rejects.toThrow();
     expect(await (db as Db).query('SELECT * FROM t')).toEqual([]);
   });
+});
+
+test('a login that may not make tables is refused in a sentence, and is well where they are made already', async () => {
+  const url = await freshPostgresUrl();
+  const [owner, other] = [openPool(url), new URL(url)];
+  other.username = `weak_${randomBytes(4).toString('hex')}`;
+  await owner.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+  await owner.query(`CREATE ROLE ${other.username} LOGIN PASSWORD 'password'`);
+  const weak = openPool(other.href);
+  await expect(migratePostgres(weak)).rejects.toThrow(ConfigError);
+  await expect(migratePostgres(weak)).rejects.toThrow(
+    /^the login of POSTGRES_URL may not .* \(permission denied for schema public\): run npm run migrate by one/,
+  );
+  await migratePostgres(owner);
+  await owner.query(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${other.username}`);
+  expect(await migratePostgres(weak)).toEqual([]);
+  await Promise.all([owner.close(), weak.close()]);
 });
 
 test('migrating refuses a database that is not UTF-8, and leaves nothing in it', async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openAgentSide } from '../../../api/agent/side.ts';
 import type { OwnRoute } from '../../../api/http/route.ts';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
@@ -7,7 +7,9 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { deadUrl } from '../../support/answering.ts';
+import { awaited } from '../../support/awaited.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
+import { openSwitchboard } from '../../support/switchboard.ts';
 import { key } from '../support/rows.ts';
 
 test('what agents ask of the store waits behind nobody: their connections are their own', async () => {
@@ -41,4 +43,27 @@ test('what agents ask of the store waits behind nobody: their connections are th
   expect([status, body]).toMatchObject([503, { code: 'chain_unreachable' }]);
   expect(new Set(asked)).toEqual(new Set(['of agents']));
   await side.close();
+});
+
+test('a Postgres that is away when npm start begins is brought to the current schema once it is there', async () => {
+  const url = new URL(await freshPostgresUrl());
+  const way = await openSwitchboard();
+  way.answer((socket) => socket.destroy());
+  const there = Number(url.port);
+  url.port = String(way.port);
+  const side = await openAgentSide({
+    ...{ config: readConfig({ POSTGRES_URL: url.href }), publicUrl: 'http://api.example', migrates: true },
+    ...{ rpcUrls: [await deadUrl()], logger: createLogger('silent', 'test') },
+    currentStore: () => ({}) as Store,
+  });
+  onTestFinished(async () => {
+    await side.close();
+    await way.close();
+  });
+  // Nobody is kept waiting for it.
+  await side.ready;
+  await expect(side.probe()).rejects.toThrow();
+  way.connect(there);
+  await awaited(() => side.probe());
+  expect(await side.readPosts(key('coin'), 10, 0)).toMatchObject({ posts: [] });
 });
