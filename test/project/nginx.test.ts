@@ -9,6 +9,7 @@ import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createHttp } from '../../api/http/app.ts';
 import { type Listening, listen } from '../../api/http/listen.ts';
+import { METHOD_NOT_ALLOWED, METHODS } from '../../api/http/methods.ts';
 import type { OwnRoute } from '../../api/http/route.ts';
 import type { Latest } from '../../api/latest/latest.ts';
 import { awaited } from '../support/awaited.ts';
@@ -186,16 +187,26 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
   test.each([
     ['an escape that is none', 'GET /coins/%zz HTTP/1.1', ...UNREAD],
     ['a path above all', 'GET /a/../../b HTTP/1.1', ...UNREAD],
-    ['a long path', `GET /who?${'x'.repeat(9_000)} HTTP/1.1`, ...UNREAD],
-    ['a long header', `GET /who HTTP/1.1\r\nx: ${'x'.repeat(9_000)}`, ...UNREAD],
+    ['a long path', `GET /who?${'x'.repeat(17_000)} HTTP/1.1`, ...UNREAD],
+    ['a long header', `GET /who HTTP/1.1\r\nx: ${'x'.repeat(17_000)}`, ...UNREAD],
     ['no request', 'who?', ...UNREAD],
-    ['TRACE', 'TRACE /who HTTP/1.1', 405, 'method not allowed'],
+    ['TRACE', 'TRACE /who HTTP/1.1', 405, METHOD_NOT_ALLOWED],
     ['a coding that nobody knows', 'POST /told HTTP/1.1\r\nTransfer-Encoding: gzip, chunked', ...UNREAD],
   ])('%s is refused before the service in its own form', async (_, head, status, error) => {
     expect(await answered(`${head}\r\nHost: x\r\nConnection: close\r\n\r\n`)).toEqual({
       status,
+      allow: status === 405 ? METHODS : undefined,
       body: { error },
     });
+  });
+
+  test('a path and a header as long as the service takes reach it', async () => {
+    const long = 'x'.repeat(15_000);
+    const replies = [
+      await fetch(`http://127.0.0.1:${port}/who?${long}`),
+      await fetch(`http://127.0.0.1:${port}/who`, { headers: { 'if-none-match': long } }),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
   });
 
   test('while no API answers, that is told in the service’s own form too', async () => {
@@ -210,13 +221,16 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
   });
 
   /** What comes back for bytes that no client of HTTP would send. */
-  async function answered(request: string): Promise<{ status: number; body: unknown }> {
+  async function answered(
+    request: string,
+  ): Promise<{ status: number; allow: string | undefined; body: unknown }> {
     const socket = connect(port, '127.0.0.1');
     socket.end(request);
     const chunks: Buffer[] = [];
     for await (const chunk of socket) chunks.push(chunk as Buffer);
     const [headers = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
     expect(headers).toMatch(/access-control-allow-origin: \*/i);
-    return { status: Number(headers.slice(9, 12)), body: JSON.parse(body) };
+    const [, allow] = /^allow: (.*)$/im.exec(headers) ?? [];
+    return { status: Number(headers.slice(9, 12)), allow, body: JSON.parse(body) };
   }
 });
