@@ -16,36 +16,27 @@ import { notReached } from '../runtime/process/not-reached.ts';
 const COMMAND = {
   usage: 'npm run migrate',
   about:
-    'Brings ClickHouse (CLICKHOUSE_URL) and Postgres (POSTGRES_URL) to the current schema, whichever is set, and creates\nthe topics of the log where KAFKA_BROKERS is. Safe to repeat and to run twice at once.',
+    'Brings ClickHouse (CLICKHOUSE_URL) and Postgres (POSTGRES_URL) to the current schema, and creates the topics of\nthe log where KAFKA_BROKERS is set. Safe to repeat and to run twice at once.',
   flags: {},
 } as const;
-
-const BY_ITSELF = 'npm start migrates its embedded engine by itself';
 
 await runMain(async () => {
   readFlags(COMMAND, process.argv.slice(2));
   const config = loadConfig();
-  const { clickhouseUrl, clickhouseCluster, postgresUrl } = config;
-  if (postgresUrl === null)
-    required(clickhouseUrl, 'CLICKHOUSE_URL', `nor is POSTGRES_URL, and ${BY_ITSELF}`);
-  if (clickhouseUrl === null) sayUnset('ClickHouse', 'CLICKHOUSE_URL', BY_ITSELF);
-  else
-    say(
-      'ClickHouse',
-      await migrateClickHouse(clickhouseUrl, clickhouseCluster).catch(notReached('CLICKHOUSE_URL')),
-    );
-  if (postgresUrl === null) sayUnset('Postgres', 'POSTGRES_URL', BY_ITSELF);
-  else say('Postgres', await migrateServer(postgresUrl).catch(notReached('POSTGRES_URL')));
-  if (config.kafkaBrokers === null) sayUnset('Kafka', 'KAFKA_BROKERS', 'no topics');
+  const why = 'npm start migrates its embedded engine by itself';
+  const clickhouseUrl = required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);
+  const postgresUrl = required(config.postgresUrl, 'POSTGRES_URL', why);
+  say(
+    'ClickHouse',
+    await migrateClickHouse(clickhouseUrl, config.clickhouseCluster).catch(notReached('CLICKHOUSE_URL')),
+  );
+  say('Postgres', await migrateServer(postgresUrl).catch(notReached('POSTGRES_URL')));
+  if (config.kafkaBrokers === null) process.stdout.write('Kafka: KAFKA_BROKERS is not set, no topics\n');
   else say('Kafka', await createTopics(config).catch(notReached('KAFKA_BROKERS')));
 });
 
 function say(what: string, done: readonly string[]): void {
   process.stdout.write(`${what}: ${done.length === 0 ? 'already current' : `made ${done.join(', ')}`}\n`);
-}
-
-function sayUnset(what: string, variable: string, instead: string): void {
-  process.stdout.write(`${what}: ${variable} is not set, ${instead}\n`);
 }
 
 async function migrateClickHouse(url: string, cluster: string | null): Promise<string[]> {
