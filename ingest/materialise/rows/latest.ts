@@ -6,7 +6,7 @@ import { createClosings, type FirstSeen } from './hours/closings.ts';
 import { isKept } from './hours/hours.ts';
 import { stateHash } from './hours/state-hash.ts';
 import { createKnownRows, type KnownRow, lastOf } from './known-rows.ts';
-import { saysTheSame } from './same-state.ts';
+import { type AddedColumns, saysTheSame } from './same-state.ts';
 import {
   isRead,
   isStored,
@@ -34,8 +34,9 @@ export interface LatestRows {
 /**
  * What a batch of account states writes: every state is read, the newest good one of an address is kept. What a reading
  * over RPC says is compared with the newest of batch and store, so that it does not matter where a log was cut.
+ * @param added columns that stored rows may lack, where these are others than the schema's
  */
-export function latestRows(states: readonly Seen[], stored: Stored): LatestRows {
+export function latestRows(states: readonly Seen[], stored: Stored, added?: AddedColumns): LatestRows {
   const lines = createKnownRows(stored);
   const closings = createClosings();
   const unseen: UnseenRow[] = [];
@@ -49,7 +50,7 @@ export function latestRows(states: readonly Seen[], stored: Stored): LatestRows 
     if (held.length === 0 && isOfHours) closings.add(seen);
     for (const line of held) {
       const known = lastOf(line);
-      const next = amongKnown(seen, known);
+      const next = amongKnown(seen, known, added);
       // What an address that hours know is of another table says nothing of them.
       if (isOfHours && known !== null && next === seen && isRead(seen))
         unseen.push(unseenRow(seen, BigInt(known.version) >> 64n));
@@ -71,12 +72,12 @@ export function latestRows(states: readonly Seen[], stored: Stored): LatestRows 
 }
 
 /** A state as it counts beside the one that is known; itself where it says something new. */
-function amongKnown(seen: Seen, known: Seen | StoredRow | null): Seen {
+function amongKnown(seen: Seen, known: Seen | StoredRow | null, added?: AddedColumns): Seen {
   if (known === null) return seen;
   const version = BigInt(known.version);
   if (!isRead(seen)) return version === seen.version ? asDated(seen, known) : seen;
   if (version > seen.version) return { ...seen, novelty: 'behind' };
-  if (!saysTheSame(seen, known)) return seen;
+  if (!saysTheSame(seen, known, added)) return seen;
   // A reading of the same state moves nothing but the version, so that an older state does not replace it.
   if (isStored(known)) return { ...seen, kept: known, novelty: 'repeats' };
   return { ...known, version: seen.version, seenAt: seen.seenAt, novelty: 'repeats' };

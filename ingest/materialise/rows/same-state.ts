@@ -1,14 +1,29 @@
+import type { LatestTable } from '../../../clickhouse/tables.ts';
+import { type AccountType, storedFields } from '../../../schemas/program/account-fields.ts';
+import { PROGRAM_TABLES } from './program-account.ts';
 import { isStored, type LatestRow, placedRow, type Seen, type StoredRow } from './seen.ts';
 
 /** What of a row says when and from where it is known. */
 const OF_READING = new Set(['slot', 'version', 'block_time', 'source', 'signature']);
 
+/** Columns that a table was given when it had rows, which are null there. */
+export type AddedColumns = ReadonlyMap<LatestTable | '', ReadonlySet<string>>;
+
+const ADDED_COLUMNS: AddedColumns = new Map(
+  Object.entries(PROGRAM_TABLES).map(([type, table]) => [table, addedTo(type as AccountType)]),
+);
+const NONE: ReadonlySet<string> = new Set();
+
+function addedTo(type: AccountType): ReadonlySet<string> {
+  return new Set(storedFields(type).flatMap(({ column, added }) => (added ? [column] : [])));
+}
+
 /**
  * Whether a state says what another of its table says. The columns decide, in the batch as in the store: what bytes say
  * beside them is not kept, and where a log was cut must not matter.
  */
-export function saysTheSame(seen: Seen, known: Seen | StoredRow): boolean {
-  if (isStored(known)) return saysAll(placedRow(seen).row, known);
+export function saysTheSame(seen: Seen, known: Seen | StoredRow, added = ADDED_COLUMNS): boolean {
+  if (isStored(known)) return saysAll(placedRow(seen).row, known, added.get(seen.table));
   const areMissing = seen.reading === 'missing';
   if (areMissing || known.reading === 'missing') return areMissing === (known.reading === 'missing');
   if (isOfSameBytes(seen, known)) return true;
@@ -19,9 +34,13 @@ function isOfSameBytes({ record }: Seen, { record: known }: Seen): boolean {
   return Buffer.compare(known.owner, record.owner) === 0 && Buffer.compare(known.data, record.data) === 0;
 }
 
-function saysAll(row: LatestRow, known: object): boolean {
+/** @param added null there says nothing of the account: an upgrade changes none. */
+function saysAll(row: LatestRow, known: object, added = NONE): boolean {
   const columns = known as Record<string, unknown>;
   return Object.entries(row).every(
-    ([column, value]) => OF_READING.has(column) || JSON.stringify(value) === JSON.stringify(columns[column]),
+    ([column, value]) =>
+      OF_READING.has(column) ||
+      JSON.stringify(value) === JSON.stringify(columns[column]) ||
+      (columns[column] === null && added.has(column)),
   );
 }
