@@ -3,7 +3,7 @@ import { appliedPlaces } from '../clickhouse/queries/progress/applied-offsets.ts
 import { declarePartitions } from '../clickhouse/queries/progress/log-partitions.ts';
 import { appliedPosition, lowestMarker, startOffsets } from '../clickhouse/queries/progress/stream-store.ts';
 import { onClusterClause } from '../clickhouse/schema/cluster.ts';
-import { type LeaseTimes, takeLogLease } from '../clickhouse/schema/log-lease.ts';
+import { type LeaseTimes, type LogLease, takeLogLease } from '../clickhouse/schema/log-lease.ts';
 import { createMemoryLog, MOST_AT_ONCE } from '../ingest/log/in-process.ts';
 import { mustBeSameLog } from '../ingest/log/kafka/log-identity.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
@@ -34,8 +34,24 @@ export interface SharedLogOptions {
   lingerMs?: () => number;
   /** Told which partitions this process has. */
   onAssigned?: (own: ReadonlyMap<Topic, readonly number[]>) => void;
-  /** How a log in this process holds a database that others reach too. */
-  leaseTimes?: LeaseTimes;
+  /** Under which a log in this process fills a database that others reach too. */
+  lease?: LogLease | null;
+}
+
+/** The lease of a database that others reach too; null where nobody does, or who fills it reads one log with all others. */
+export async function leaseOf(
+  { kafkaBrokers, clickhouseCluster }: Config,
+  store: Store,
+  logger: Logger,
+  times?: LeaseTimes,
+): Promise<LogLease | null> {
+  if (kafkaBrokers !== null || store.exclusive) return null;
+  const onWait = (seconds: number) =>
+    logger.warn(
+      { seconds },
+      'another process had the database: waiting until it shows that it lives, or for so long',
+    );
+  return takeLogLease(store, onClusterClause(clickhouseCluster), onWait, times);
 }
 
 /** Kafka where KAFKA_BROKERS names it, its topics made where they are missing; else a log in this process. */
@@ -48,23 +64,14 @@ export async function openLog(
   const { onAssigned = () => {} } = options;
   if (config.kafkaBrokers !== null) return overKafka(config, store, logger, onAssigned);
   onAssigned(new Map(TOPICS.map((topic) => [topic, [0]])));
-  return inProcess(config, store, logger, options);
+  return inProcess(store, logger, options);
 }
 
 async function inProcess(
-  { clickhouseCluster }: Config,
   store: Store,
   logger: Logger,
-  { lingerMs = () => 0, leaseTimes }: SharedLogOptions,
+  { lingerMs = () => 0, lease = null }: SharedLogOptions,
 ): Promise<SharedLog> {
-  const onWait = (seconds: number) =>
-    logger.warn(
-      { seconds },
-      'another process had the database: waiting until it shows that it lives, or for so long',
-    );
-  const lease = store.exclusive
-    ? null
-    : await takeLogLease(store, onClusterClause(clickhouseCluster), onWait, leaseTimes);
   await declarePartitions(store, { accounts: 1, transactions: 1 });
   await skipCutOffBatch(store, MOST_AT_ONCE);
   const log = createMemoryLog({

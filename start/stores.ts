@@ -2,10 +2,13 @@ import path from 'node:path';
 import { openEmbedded, type Store } from '../clickhouse/client.ts';
 import { withLowPriorityThreads } from '../clickhouse/embedded/thread-priority.ts';
 import { declareProgram } from '../clickhouse/queries/progress/indexed-program.ts';
+import type { LeaseTimes, LogLease } from '../clickhouse/schema/log-lease.ts';
 import { migrate } from '../clickhouse/schema/migrate.ts';
 import { openServing } from '../clickhouse/serving/serving.ts';
 import type { Config } from '../runtime/config/config.ts';
+import type { Logger } from '../runtime/process/log.ts';
 import { notReached } from '../runtime/process/not-reached.ts';
+import { leaseOf } from './log.ts';
 
 export interface Stores {
   /** Of ingestion; closes both. */
@@ -28,15 +31,26 @@ export async function openStores(config: Config): Promise<Stores> {
 }
 
 /**
- * Brings a store to the current schema, and says of which program it is.
- * @throws ConfigError, with the store closed, where it cannot be, or is of another.
+ * Brings a store to the current schema, and says of which program it is. Who fills it meanwhile from a log of its own may be
+ * of an older version, and writes nothing into tables that it does not know: before that one has ended nothing is changed.
+ * @returns the lease under which it is filled, where it is one that others reach too.
+ * @throws ConfigError, with the store closed, where another fills it, it cannot be brought further, or is of another program.
  */
-export async function prepareStore(store: Store, config: Config): Promise<void> {
+export async function prepareStore(
+  store: Store,
+  config: Config,
+  logger: Logger,
+  leaseTimes?: LeaseTimes,
+): Promise<LogLease | null> {
   const { clickhouseCluster: cluster, programId } = config;
+  let lease: LogLease | null = null;
   try {
+    lease = await leaseOf(config, store, logger, leaseTimes);
     await migrate(store, cluster);
     await declareProgram(store, programId, cluster);
+    return lease;
   } catch (error) {
+    await lease?.release();
     // An engine that is left open ends its process by a signal.
     await store.close();
     throw error;

@@ -62,7 +62,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     'the chain is streamed from it',
   );
   const { store, reads } = await openStores(config);
-  await prepareStore(store, config);
+  const lease = await prepareStore(store, config, logger);
 
   const publicUrl = publicUrlOf(config, api.port);
   // A node that asks to be left alone is, by the agents' side too.
@@ -83,7 +83,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   const lingerMs = () => (counters.gaps.size === 0 && unasked() > UNASKED_MS ? LINGER_MS : 0);
   const writing = materialiseMetrics(registry, async (topic) => log.ends(topic));
   letterMetrics(registry, () => store);
-  const log = await openLog(config, store, logger, { lingerMs, onAssigned: writing.assigned });
+  const log = await openLog(config, store, logger, { lingerMs, onAssigned: writing.assigned, lease });
   const materialise = createMaterialiser({
     store,
     programId: decodeKey(programId) as Uint8Array,

@@ -7,7 +7,7 @@ import { lockTable } from './lock-table.ts';
 import type { LockTimes } from './migration-lock.ts';
 
 /** The table that is the lease. */
-const LEASE = 'log_lease';
+export const LEASE = 'log_lease';
 
 export type LeaseTimes = Pick<LockTimes, 'everyMs' | 'staleSeconds'>;
 

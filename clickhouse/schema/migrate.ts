@@ -4,6 +4,7 @@ import path from 'node:path';
 import { ConfigError, RetryableError } from '../../runtime/errors.ts';
 import type { Store } from '../client.ts';
 import { forCluster, isCopy, onClusterClause } from './cluster.ts';
+import { LEASE } from './log-lease.ts';
 import { alone, LOCK } from './migration-lock.ts';
 import { statementsOf } from './statements.ts';
 
@@ -76,8 +77,8 @@ async function askPatiently(store: Store, statement: string): Promise<void> {
 /** Whether this is the first run on a database; one that was killed has left a table. */
 async function hasNoTables(store: Store): Promise<boolean> {
   const [found] = await store.query(
-    'SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name != {lock:String} LIMIT 1',
-    { lock: LOCK },
+    'SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name NOT IN {locks:Array(String)} LIMIT 1',
+    { locks: [LOCK, LEASE] },
   );
   return found === undefined;
 }

@@ -4,7 +4,7 @@ import { PartitionLostError } from '../../ingest/materialise/materialiser.ts';
 import { readConfig } from '../../runtime/config/config.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 import { createLogger } from '../../runtime/process/log.ts';
-import { openLog, type SharedLog } from '../../start/log.ts';
+import { leaseOf, openLog, type SharedLog } from '../../start/log.ts';
 import { marker } from '../ingest/materialise/support/records.ts';
 import { awaited } from '../support/awaited.ts';
 import { freshDatabase, urlOf } from '../support/database.ts';
@@ -30,7 +30,9 @@ afterEach(async () => {
 async function another(leaseTimes: typeof PATIENT, wrap = (own: Store) => own): Promise<SharedLog> {
   const own = await openServer(urlOf(store));
   ends.push(() => own.close());
-  return openLog(readConfig({}), wrap(own), logger, { leaseTimes });
+  const config = readConfig({});
+  const wrapped = wrap(own);
+  return openLog(config, wrapped, logger, { lease: await leaseOf(config, wrapped, logger, leaseTimes) });
 }
 
 test('a second log in a process is refused a database while the first lives, and let in once that has ended', async () => {

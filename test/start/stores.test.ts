@@ -1,9 +1,29 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { openServer, type Store } from '../../clickhouse/client.ts';
+import { takeLogLease } from '../../clickhouse/schema/log-lease.ts';
 import { readConfig } from '../../runtime/config/config.ts';
-import { openStores } from '../../start/stores.ts';
+import { ConfigError } from '../../runtime/errors.ts';
+import { createLogger } from '../../runtime/process/log.ts';
+import { openStores, prepareStore } from '../../start/stores.ts';
+import { emptyDatabase, urlOf } from '../support/database.ts';
+
+const logger = createLogger('silent', 'test');
+/** Nobody dies by them, however busy the machine is. */
+const PATIENT = { everyMs: 50, staleSeconds: 60 };
+
+async function emptyServer(): Promise<Store> {
+  const store = await emptyDatabase();
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const tablesOf = async (store: Store) =>
+  (
+    await store.query<{ name: string }>('SELECT name FROM system.tables WHERE database = currentDatabase()')
+  ).map(({ name }) => name);
 
 test('readers are answered while all connections of ingestion are busy', async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'stores-'));
@@ -20,4 +40,54 @@ test('readers are answered while all connections of ingestion are busy', async (
   await Promise.all(busy);
   await store.close();
   rmSync(directory, { recursive: true });
+});
+
+test('a database that another npm start fills, of an older version maybe, is brought no further', async () => {
+  const store = await emptyServer();
+  const first = await takeLogLease(store, '', () => {}, PATIENT);
+  const refused = prepareStore(await openServer(urlOf(store)), readConfig({}), logger, PATIENT);
+  await expect(refused).rejects.toThrow(ConfigError);
+  expect(await tablesOf(store)).toEqual(['log_lease']);
+  await first.release();
+  const own = await openServer(urlOf(store));
+  const lease = await prepareStore(own, readConfig({}), logger, PATIENT);
+  expect(lease?.isHeld()).toBe(true);
+  expect(await tablesOf(store)).toContain('policies');
+  await lease?.release();
+  await own.close();
+});
+
+test('a server with a log of its own is filled by several', async () => {
+  const own = await openServer(urlOf(await emptyServer()));
+  expect(await prepareStore(own, readConfig({ KAFKA_BROKERS: 'somewhere:9092' }), logger)).toBe(null);
+  await own.close();
+});
+
+test('who cannot bring a database further leaves it to the next', async () => {
+  const store = await emptyServer();
+  await store.command(
+    'CREATE TABLE migrations (name String, checksum String) ENGINE = ReplacingMergeTree ORDER BY name',
+  );
+  await store.insert('migrations', [{ name: '9999_of_tomorrow.sql', checksum: 'x' }]);
+  const refused = prepareStore(await openServer(urlOf(store)), readConfig({}), logger, PATIENT);
+  await expect(refused).rejects.toThrow('9999_of_tomorrow.sql, which this version does not know');
+  expect(await tablesOf(store)).toEqual(['migrations']);
+});
+
+test('a first start makes no rows out of rows, though it has the lease by then', async () => {
+  const store = await emptyServer();
+  const statements: string[] = [];
+  const telling = (close: () => Promise<void>): Store => ({
+    ...store,
+    close,
+    command: async (sql, params) => {
+      statements.push(sql);
+      await store.command(sql, params);
+    },
+  });
+  const own: Store = { ...telling(store.close), patient: () => telling(async () => {}) };
+  const lease = await prepareStore(own, readConfig({}), logger, PATIENT);
+  await lease?.release();
+  expect(statements.filter((sql) => sql.startsWith('INSERT'))).toEqual([]);
+  expect(statements.length).toBeGreaterThan(20);
 });
