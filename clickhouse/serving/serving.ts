@@ -44,17 +44,19 @@ export async function readServing(home: Store): Promise<Serving> {
 
 /**
  * Has readers go from one database to another, one process after the other. Done already is done.
- * @throws Error where another than `from` serves by now.
+ * @param check asked while nobody else brings home further.
+ * @throws Error where another than `from` serves by now, and what `check` throws.
  */
 export async function switchServing(
   home: Store,
-  { from, to }: { from: string; to: string },
+  { from, to, check }: { from: string; to: string; check?: () => Promise<void> },
   cluster: string | null = null,
 ): Promise<void> {
   const change = async () => {
     const { database, version } = await readServing(home);
     if (database === to) return;
     if (database !== from) throw new Error(`${database} serves by now, not ${from}: nothing was switched`);
+    await check?.();
     await home.insert('serving', [{ version: (version + 1n).toString(), database: to }]);
   };
   await (home.exclusive ? change() : alone(home, onClusterClause(cluster), change));

@@ -28,8 +28,8 @@ const LOOK_EVERY_MS = 200;
  * Reads the whole log into a fresh database, follows live until it is level with the serving one, has readers go over,
  * and goes on until a materialiser has taken over. A run that was killed is gone on with by the next.
  * @param fresh gives an unfinished database up and begins another.
- * @throws ConfigError where the log is not whole, another version of the code has begun, or the signal was given before
- * the switch.
+ * @throws ConfigError where the log is not whole, another version of the code has begun or came meanwhile, or the signal
+ * was given before the switch.
  */
 export async function replayWhole(context: ReplayContext, fresh: boolean): Promise<void> {
   const { home, kafka, prefix, signal, say } = context;
@@ -61,7 +61,8 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
           );
         await checkHistory(former, known, store);
         await resolveLetters(store, await resolvedReplies(former));
-        await switchServing(home, { from: former.database, to: database }, context.cluster);
+        const check = () => mustBeOfThisVersion(home, former, database);
+        await switchServing(home, { from: former.database, to: database, check }, context.cluster);
         await finishReplay(home, database);
         say(`${database} serves now. ${former.database} is as it was${dropHint(home, former)}`);
         await untilTakenOver(whileRead, database);
@@ -151,6 +152,20 @@ async function checkHistory(former: Store, known: readonly string[], store: Stor
   throw new ConfigError(
     `the log does not hold all of history: it does not speak of the one from slot ${missing.join(', ')}, which ${former.database} has. Nothing was switched.`,
   );
+}
+
+/** @throws ConfigError where a newer version came meanwhile, by which the log may say more than what was filled has of it. */
+async function mustBeOfThisVersion(home: Store, former: Store, filled: string): Promise<void> {
+  for (const store of new Set([home, former])) {
+    try {
+      await mustBeCurrent(store);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      throw new ConfigError(
+        `a newer version of this code has brought ${store.database} further, and ${filled} has the log as this one reads it: nothing was switched. npm run replay -- --fresh of the newer one begins another.`,
+      );
+    }
+  }
 }
 
 async function gapsOf(store: Store): Promise<string[]> {

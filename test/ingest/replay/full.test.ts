@@ -10,6 +10,7 @@ import { rowCode } from '../../../ingest/operate/replay/row-code.ts';
 import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { readTables } from '../materialise/support/tables.ts';
+import { deleteRows } from '../support/delete-rows.ts';
 import { type History, openHistory } from './support/history.ts';
 import { type Broker, openBroker, openStage, type Run, type Stage } from './support/stage.ts';
 
@@ -165,6 +166,33 @@ describe.skipIf(missing !== null)(
       await stage.replay({ fresh: true }).done;
       expect(await serving()).toBe(`${home.database}_r2`);
     });
+
+    test('switches nothing to what an older version has filled, where a newer one came meanwhile', async () => {
+      await begin();
+      const second = `${home.database}_r2`;
+      for (const further of [home.database, first()]) {
+        if (further === first()) await stage.replay().done;
+        const before = await serving();
+        const filled = further === first() ? second : first();
+        const meanwhile = (store: Store): Store => ({
+          ...store,
+          query: async (sql, params) => {
+            const rows = await store.query<never>(sql, params);
+            if (store.database === filled && sql.includes('DISTINCT from_slot FROM gaps'))
+              await (await stage.databases.open(further)).insert('migrations', [newer]);
+            return rows;
+          },
+        });
+        const run = stage.replay({}, meanwhile);
+        await expect(run.done).rejects.toThrow(`a newer version of this code has brought ${further} further`);
+        expect(await serving()).toBe(before);
+        // As the newer one finds it: what was filled waits for nobody but one that begins anew.
+        expect((await unfinishedReplay(home))?.database).toBe(filled);
+        const { name } = newer;
+        await deleteRows(await stage.databases.open(further), 'migrations', 'name = {name:String}', { name });
+      }
+    });
+    const newer = { name: '9999_of_tomorrow.sql', checksum: 'x' };
 
     /** What it has applied is not told. */
     const neverLevel = (store: Store): Store => ({
