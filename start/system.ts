@@ -22,6 +22,7 @@ import { createRpc, type NodeWaits } from '../runtime/rpc/rpc.ts';
 import { decodeKey } from '../schemas/solana/base58.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { openLog } from './log.ts';
+import { untilAnotherServes } from './other-serving.ts';
 import { openStores, prepareStore } from './stores.ts';
 
 export interface System {
@@ -115,6 +116,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
         figures.onEvent(event);
       },
     }),
+    untilAnotherServes(config, store, { logger, signal }),
     keepQuoteHours({ store: asideOf(store, 'hours', 1), logger, signal }),
     runPollers({
       ...{ config, store, ...pollMetrics(log, registry), logger, signal },

@@ -59,7 +59,11 @@ async function openCurrent({ home, openDatabase: open }: FollowOptions): Promise
   }
 }
 
-async function untilSwitched({ home, logger, signal }: FollowOptions, database: string): Promise<void> {
+/** Resolves once another database serves than this one, or the signal was given. */
+export async function untilSwitched(
+  { home, logger, signal }: Pick<FollowOptions, 'home' | 'logger' | 'signal'>,
+  database: string,
+): Promise<void> {
   while (!signal.aborted) {
     try {
       if ((await readServing(home)).database !== database) return;

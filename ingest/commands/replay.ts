@@ -17,7 +17,7 @@ import { replayOf } from '../operate/replay/kinds.ts';
 const COMMAND = {
   usage: 'npm run replay',
   about:
-    'Re-reads the log. Alone: all of it, into a fresh database, while live goes on, then readers go over at once; a run\nthat was ended goes on where it was. With --from: a part of it, into the database that serves. Changes no figure if\nnothing was wrong.',
+    'Re-reads the log. Alone: all of it, into a fresh database, while live goes on, then readers go over at once; a run\nthat was ended goes on where it was. An npm start on servers ends then, and goes over when it is started again. With\n--from: a part of it, into the database that serves. Changes no figure if nothing was wrong.',
   flags: {
     from: {
       type: 'string',

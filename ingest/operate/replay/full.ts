@@ -19,6 +19,7 @@ import { materialiserGroup, partitionsOf } from '../../log/kafka/topics.ts';
 import { createMaterialiser } from '../../materialise/materialiser.ts';
 import { committedOffsets, untilCaughtUp } from './catch-up.ts';
 import type { ReplayContext } from './context.ts';
+import { formerHint } from './former.ts';
 import { rowCode } from './row-code.ts';
 import { checkWhole } from './whole-log.ts';
 
@@ -64,8 +65,9 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
         const check = () => mustBeOfThisVersion(home, former, database);
         await switchServing(home, { from: former.database, to: database, check }, context.cluster);
         await finishReplay(home, database);
-        say(`${database} serves now. ${former.database} is as it was${dropHint(home, former)}`);
+        say(`${database} serves now. ${former.database} is as it was`);
         await untilTakenOver(whileRead, database);
+        say(await formerHint(whileRead, former.database));
       } finally {
         stop.abort();
         await reading;
@@ -179,16 +181,12 @@ async function untilTakenOver(
   database: string,
 ): Promise<void> {
   const group = materialiserGroup(prefix, database);
-  say('going on until npm run materialise has taken over; Ctrl-C ends it sooner, and nothing is lost');
+  say(
+    'going on until npm run materialise has taken over, or an npm start on these servers, which ends now and goes over once it is started again. Ctrl-C ends this sooner: nothing is lost, and nothing new is read before one of them runs',
+  );
   while (!signal.aborted) {
     const members = await kafka.groupMembers(group).catch(() => 0);
     if (members > 1) return say('materialise has taken over');
     await pause(LOOK_EVERY_MS, signal);
   }
-}
-
-function dropHint(home: Store, former: Store): string {
-  return former === home
-    ? ' and keeps the row that names the serving one: do not drop it'
-    : `: DROP DATABASE ${former.database} frees its space`;
 }

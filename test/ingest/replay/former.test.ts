@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { materialiserGroup } from '../../../ingest/log/kafka/topics.ts';
+import { formerHint } from '../../../ingest/operate/replay/former.ts';
+
+const FORMER = 'bankroll_r1';
+
+/** @param members of its group, one look after the other; null: nobody answers */
+function hint(members: (number | null)[], { signal = new AbortController().signal, withinMs = 60_000 } = {}) {
+  const asked: string[] = [];
+  const groupMembers = async (group: string) => {
+    asked.push(group);
+    const found = members.length > 1 ? members.shift() : members[0];
+    if (typeof found !== 'number') throw new Error('no broker answers');
+    return found;
+  };
+  const context = { home: { database: 'bankroll' }, kafka: { groupMembers }, prefix: 'log', signal };
+  return formerHint(context, FORMER, withinMs).then((said) => ({ said, asked }));
+}
+
+const MAY_BE_DROPPED = expect.stringContaining(`then DROP DATABASE ${FORMER} frees its space`);
+const IS_FILLED = `somebody may still fill ${FORMER}: do not drop it before that process has ended`;
+
+test('a former database that nobody fills any more may be dropped, those who fill it waited for', async () => {
+  const { said, asked } = await hint([2, null, 1, 0]);
+  expect(said).toEqual(MAY_BE_DROPPED);
+  expect(asked).toEqual(Array(4).fill(materialiserGroup('log', FORMER)));
+});
+
+test('one that somebody fills, or of which nobody says that none does, is not to be dropped', async () => {
+  expect((await hint([1], { withinMs: 0 })).said).toBe(IS_FILLED);
+  expect((await hint([null], { withinMs: 0 })).said).toBe(IS_FILLED);
+  const { said, asked } = await hint([1], { signal: AbortSignal.abort() });
+  expect([said, asked.length]).toEqual([IS_FILLED, 1]);
+});
+
+test('home is never to be dropped', async () => {
+  const context = { home: { database: FORMER }, kafka: { groupMembers: async () => 0 }, prefix: 'log' };
+  const said = await formerHint({ ...context, signal: new AbortController().signal }, FORMER);
+  expect(said).toBe(`${FORMER} keeps the row that names the serving one: do not drop it`);
+});

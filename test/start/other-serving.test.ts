@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { switchServing } from '../../clickhouse/serving/serving.ts';
+import { awaited } from '../support/awaited.ts';
+import { openDatabases } from '../support/databases.ts';
+import { placeEmbedded } from '../support/pglite.ts';
+
+const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
+const NOBODY = '127.0.0.1:1';
+
+test('npm start on a server ends once a replay has another database serve, and goes over when it is started again', async () => {
+  const databases = await openDatabases();
+  const directory = mkdtempSync(path.join(tmpdir(), 'other-serving-'));
+  await placeEmbedded(path.join(directory, 'postgres'));
+  const children: { child: ChildProcess; ended: Promise<unknown[]> }[] = [];
+  onTestFinished(async () => {
+    for (const { child } of children) child.kill('SIGKILL');
+    await Promise.all(children.map(({ ended }) => ended));
+    await databases.close();
+    rmSync(directory, { recursive: true });
+  });
+  const start = () => {
+    const child = spawn(process.execPath, [MAIN], {
+      env: {
+        ...{ PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+        ...{ DATA_DIR: directory, PORT: '0', CLICKHOUSE_URL: databases.url, LOG_LEVEL: 'fatal' },
+        ...{ YELLOWSTONE_ENDPOINT: NOBODY, SOLANA_RPC_URL: `http://${NOBODY}` },
+      },
+    });
+    const ended = once(child, 'exit');
+    children.push({ child, ended });
+    child.stdout.resume();
+    return { said: text(child.stderr), ended };
+  };
+  /** It fills the database. */
+  const holdsIt = async (name: string) => {
+    const found = await databases.home.query(
+      "SELECT 1 FROM system.tables WHERE database = {name:String} AND name = 'log_lease'",
+      { name },
+    );
+    expect(found).toHaveLength(1);
+  };
+  const { home } = databases;
+  const first = start();
+  await awaited(() => holdsIt(home.database), 200);
+  await databases.openMigrated(`${home.database}_r1`);
+  await switchServing(home, { from: home.database, to: `${home.database}_r1` });
+  const [code] = await first.ended;
+  const sentence = 'a replay has another database of CLICKHOUSE_URL serve: this npm start ends';
+  expect([code, await first.said]).toEqual([1, expect.stringContaining(sentence)]);
+  start();
+  await awaited(() => holdsIt(`${home.database}_r1`), 200);
+});
