@@ -54,7 +54,10 @@ export function derive(
   const calls = own.filter(({ event }) => event === null).map(({ call }) => call);
   // An event of nobody's may be any call's, and more calls than there can be have no positions.
   if (heard.has(undefined) || calls.length > MOST_PLACES)
-    return { events: [], undecided: together(calls.map((call) => ofCall({ call, what: [ANYTHING] }))) };
+    return {
+      events: [],
+      undecided: together(calls.map((call) => ofCall({ what: [ANYTHING], of: given(call) }))),
+    };
 
   const members: Member[] = [];
   const undecided: UndecidedCall[] = [];
@@ -64,7 +67,7 @@ export function derive(
     const emitting = emittingCall(call);
     if (emitting === null || isWhole(emitting.instruction, events)) return;
     const told = lacksPause(events) ? pauseOf(events) : toldBy(emitting, books, programId);
-    if (told === null) undecided.push({ call, what: emitting.instruction.emits });
+    if (told === null) undecided.push({ what: emitting.instruction.emits, of: concerned(emitting) });
     else members.push({ ...told, place });
   });
 
@@ -116,20 +119,26 @@ function toldBy(emitting: EmittingCall, books: Books, programId: Uint8Array): Kn
 }
 
 interface UndecidedCall {
-  call: Call;
   what: string[];
+  /** Accounts of which one is the policy. */
+  of: readonly Uint8Array[];
+}
+
+const given = ({ accounts }: Call): Uint8Array[] => accounts.map(({ address }) => address);
+
+/** The policy that the IDL names, for no instruction is about two: whoever calls may add others' behind its accounts. */
+function concerned({ call, named }: EmittingCall): Uint8Array[] {
+  const policy = named('policy');
+  return policy === undefined ? given(call) : [policy];
 }
 
 /** Whether an event that is not decided may belong to a group. */
-function mayHold({ call, what }: UndecidedCall, { event, of }: Group): boolean {
-  return (
-    what.includes(event) &&
-    (of === null || call.accounts.some(({ address }) => sameBytes(address, of.policy)))
-  );
+function mayHold({ what, of: accounts }: UndecidedCall, { event, of }: Group): boolean {
+  return what.includes(event) && (of === null || accounts.some((address) => sameBytes(address, of.policy)));
 }
 
-function ofCall({ call, what }: UndecidedCall): Undecided {
-  return { what, accounts: call.accounts.map(({ address }) => encodeBase58(address)) };
+function ofCall({ what, of }: UndecidedCall): Undecided {
+  return { what, accounts: of.map(encodeBase58) };
 }
 
 function ofGroup({ event, of, unknown }: Group): Undecided[] {

@@ -42,10 +42,18 @@ describe('a transaction is not whole', () => {
     const tx = run([theirs({ log: 'x'.repeat(400) }), ours({ emit: credit(1) })]);
     const cut = { ...tx, logs: cutLogs(tx.logs as string[], 700) };
     for (const one of [cut, { ...tx, logs: ['Log truncated'] }])
-      expect(undecided(one)).toEqual({
-        what: ['CreditNoted'],
-        accounts: [encodeBase58(TOKEN), encodeBase58(POLICY)],
-      });
+      expect(undecided(one)).toEqual({ what: ['CreditNoted'], accounts: [encodeBase58(POLICY)] });
+  });
+
+  test('for every account of a call of which the IDL names no policy', () => {
+    const [first] = ours().accounts ?? [];
+    const short: Run = { ...ours(), accounts: first === undefined ? [] : [first] };
+    const ofNone: Run = { ...ours(), data: discriminator('set_protocol_paused') };
+    expect(undecided({ ...run([short]), logs: null }).accounts).toEqual([encodeBase58(TOKEN)]);
+    expect(undecided({ ...run([ofNone]), logs: null })).toEqual({
+      what: ['ProtocolPaused'],
+      accounts: [TOKEN, POLICY].map(encodeBase58),
+    });
   });
 
   test('where the line of its only event came shortened, whatever its length then', () => {

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
 import { createLife } from '../../../devnet/life/life.ts';
 import type { Extract } from '../../../schemas/extract/extract.ts';
-import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from '../../../schemas/program/idl.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { policyTokenAccounts } from '../../../schemas/solana/pda.ts';
 import { sameBytes } from '../../../schemas/transaction/own-calls.ts';
 import type { Call, ChainTransaction } from '../../../schemas/transaction/parts.ts';
@@ -26,20 +27,26 @@ const OF_MINTS = Object.entries(token).flatMap(([name, data]): [string, Uint8Arr
 let chain: Chain;
 /** Of each kind a transaction that has its event and no other, its logs cut in front of all. */
 let cut: Map<string, ChainTransaction>;
+/** One that routes another policy's fees. */
+let another: ChainTransaction | undefined;
 
 beforeAll(async () => {
   chain = createChain({ dir: null, seed: SEED, genesisTime: 1_760_000_000_000, cutLogs: { onStream: 0 } });
   const life = createLife(chain, { seed: SEED, policies: 8, rate: 4 });
   cut = new Map();
-  for (let made = 0; made < 900 && cut.size < KINDS.length; made += 1) {
+  another = undefined;
+  for (let made = 0; made < 900 && (cut.size < KINDS.length || another === undefined); made += 1) {
     const block = await chain.produce(life.next());
     for (const tx of block.transactions) {
       const [event, ...others] = tx.events;
       if (tx.failed !== null || event === undefined || others.length > 0) continue;
-      if (!KINDS.includes(event.kind) || cut.has(event.kind)) continue;
+      const first = cut.get(event.kind);
+      if (!KINDS.includes(event.kind) || (first !== undefined && event.kind !== 'Routed')) continue;
       const told = { ...toldByNode(block, tx), logs: ['Log truncated'] };
       // Others show theirs in calls, which no cut takes away.
-      if (extracted(chain, told).status === 'derived') cut.set(event.kind, told);
+      if (extracted(chain, told).status !== 'derived') continue;
+      if (first === undefined) cut.set(event.kind, told);
+      else if (!sameBytes(policyOf(told), policyOf(first))) another ??= told;
     }
   }
   expect([...cut.keys()].sort()).toEqual([...KINDS].sort());
@@ -51,11 +58,12 @@ function derived(tx: ChainTransaction): Extract & { status: 'derived' } {
   return extract;
 }
 
-/** The token accounts of the policy that its event is of. */
+/** That its event is of. */
+const policyOf = (tx: ChainTransaction) => derived(tx).events[0]?.of?.policy as Uint8Array;
+
+/** The token accounts of that policy. */
 function accountsOf(tx: ChainTransaction): Uint8Array[] {
-  const [event] = derived(tx).events;
-  const policy = event?.of?.policy as Uint8Array;
-  return Object.values(policyTokenAccounts(decodeKey(chain.programId) as Uint8Array, policy));
+  return Object.values(policyTokenAccounts(decodeKey(chain.programId) as Uint8Array, policyOf(tx)));
 }
 
 const call = (data: readonly number[], accounts: readonly Uint8Array[], depth = 1): Call => ({
@@ -109,6 +117,38 @@ describe(`calls that strangers put beside one of the program (seed ${SEED})`, ()
         undecided: { what: [expect.anything()] },
       });
     }
+  });
+});
+
+describe(`policies that strangers add behind the accounts of a call (seed ${SEED})`, () => {
+  /** A transaction that decides no amount, its calls of the program given more accounts. */
+  const undecidedWith = (tx: ChainTransaction, added: readonly Uint8Array[]): ChainTransaction => {
+    const more = added.map((address) => ({ address, writable: true }));
+    const given = tx.calls.map((one) =>
+      INSTRUCTIONS_WITH_EVENT.has(discriminatorOf(one.data))
+        ? { ...one, accounts: [...one.accounts, ...more] }
+        : one,
+    );
+    return { ...tx, calls: [call([47], accountsOf(tx)), ...given] };
+  };
+
+  test('lack nothing: what it does not decide is of the one that the program looked at', () => {
+    for (const tx of cut.values()) {
+      const { events, undecided } = derived(undecidedWith(tx, [OWN, MINT]));
+      expect(events).toEqual([]);
+      expect(undecided?.accounts).toEqual([encodeBase58(policyOf(tx))]);
+    }
+  });
+
+  test('keep what their own calls in the same transaction tell', () => {
+    const [tx, theirs] = [cut.get('Routed'), another] as [ChainTransaction, ChainTransaction];
+    const balances = [tx, theirs].flatMap(({ tokenBalances }) => tokenBalances());
+    const calls = [...undecidedWith(tx, [policyOf(theirs)]).calls, ...theirs.calls];
+    const together = derived({ ...tx, calls, tokenBalances: () => balances });
+    const [of, ...others] = derived(theirs).events;
+    expect(others).toEqual([]);
+    expect(together.events).toMatchObject([{ event: 'Routed', of: of?.of, fields: of?.fields }]);
+    expect(together.undecided).toEqual({ what: ['Routed'], accounts: [encodeBase58(policyOf(tx))] });
   });
 });
 
