@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { blockTimeOf } from '../../schemas/solana/block-time.ts';
 import {
   isoMillis,
   isoTime,
@@ -18,6 +19,15 @@ describe('times', () => {
   test('outside the years that the form can express stay inside them', () => {
     expect(isoTime(2n ** 63n - 1n)).toBe('9999-12-31T23:59:59.999Z');
     expect(isoTime(-(2n ** 63n))).toBe('0000-01-01T00:00:00.000Z');
+  });
+});
+
+describe('times of blocks', () => {
+  test('end with the last day that a sum can stand in', () => {
+    const end = Date.parse('2149-06-07T00:00:00Z') / 1000;
+    expect([1, end - 1].map(blockTimeOf)).toEqual([1, end - 1]);
+    const year2200 = Date.parse('2200-01-01T00:00:00Z') / 1000;
+    for (const none of [0, -1, 1.5, end, year2200, 1_790_282_932_000]) expect(blockTimeOf(none)).toBeNull();
   });
 });
 
