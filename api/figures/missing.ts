@@ -4,6 +4,7 @@ import type { EventKind } from '../../schemas/program/event-kinds.ts';
 import { DAY_S, timeOf } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { View } from '../latest/view.ts';
+import { entriesOf } from './by-first.ts';
 import { lastDay, nextSecond } from './times.ts';
 import { undatedReason } from './undated.ts';
 
@@ -34,7 +35,7 @@ export function incompleteReason(
   policy: string,
   amount: Amount,
 ): string | null {
-  const missing = incomplete.policies.filter(([of]) => of === policy).map(([, what]) => what);
+  const missing = entriesOf(incomplete.policies, policy).map(([, what]) => what);
   return lackReason(missing, amount, 'a transaction of this policy');
 }
 
@@ -45,10 +46,9 @@ export function incompleteLately(
   amount: Amount,
 ): string | null {
   const { after } = lastDay(view.now);
-  const lately = view.state().incomplete.policies.filter(
+  const lately = entriesOf(view.state().incomplete.policies, policy).filter(
     // Behind one that is ahead of the clock older ones may be hidden.
-    ([of, what, newest]) =>
-      of === policy && lacks([what], amount) && (newest === null || Number(newest) > after),
+    ([, what, newest]) => lacks([what], amount) && (newest === null || Number(newest) > after),
   );
   for (const [, , newest] of lately) if (newest !== null) view.until((Number(newest) + DAY_S) * 1000);
   return lackReason(
@@ -67,7 +67,7 @@ export function anyIncompleteReason({ incomplete }: IndexState, amount: Amount):
 /** Why an amount's sum of this UTC day (YYYY-MM-DD) is absent; null where its transactions tell it all. */
 export function dayIncompleteReason(state: IndexState, day: string, amount: Amount): string | null {
   const { days, undated, undatedEvents } = state.incomplete;
-  const missing = days.filter(([of]) => of === day).map(([, what]) => what);
+  const missing = entriesOf(days, day).map(([, what]) => what);
   return (
     lackReason(undated, amount, 'a transaction of a day that is not known') ??
     lackReason(missing, amount, 'a transaction of this day') ??

@@ -1,4 +1,5 @@
 import type { Store } from '../../clickhouse/client.ts';
+import { undatedEvents } from '../../clickhouse/queries/analytics/undated.ts';
 import {
   type AppliedState,
   type GapState,
@@ -43,9 +44,18 @@ export async function readMissing(
     known.gaps.some((gap) => gap.open_partitions > 0) ||
     known.incomplete.undatedEvents.some(({ latest }) => latest === null);
   if (known?.mark === mark && !open) return known;
-  const [gaps, incomplete] = await Promise.all([gapStates(store), incompleteState(store)]);
+  const [gaps, incomplete] = await Promise.all([
+    gapStates(store),
+    known?.mark === mark ? withEvents(store, known.incomplete) : incompleteState(store),
+  ]);
   return (await missingMark(store)) === mark ? { mark, gaps, incomplete } : null;
 }
+
+/** Its transactions are those of the mark, and many where strangers make them: they are read once. */
+const withEvents = async (store: Store, incomplete: IncompleteState): Promise<IncompleteState> => ({
+  ...incomplete,
+  undatedEvents: await undatedEvents(store),
+});
 
 const NOTHING_MISSING: IncompleteState = {
   count: 0,

@@ -121,7 +121,9 @@ export function createMemory(options: MemoryOptions): Memory {
     const value = stateOf(applied, missing);
     const { gaps, openGaps, incomplete, historyReason } = value;
     replace(state.progress, value, [applied]);
-    replace(state.missing, value, [gaps, openGaps, incomplete, historyReason]);
+    // The mark stands for the incomplete transactions, which may be many.
+    const marked = [missing?.mark ?? null, incomplete.undatedEvents];
+    replace(state.missing, value, [...marked, gaps, openGaps, historyReason]);
   };
 
   const work = async (): Promise<void> => {

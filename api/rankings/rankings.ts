@@ -1,3 +1,4 @@
+import type { IncompleteState } from '../../clickhouse/queries/progress/index-state.ts';
 import {
   type QuoteRate,
   type RankingSelection,
@@ -97,10 +98,14 @@ function ratesOf(view: View, settings: ReadSettings, launchpad: string): QuoteRa
   });
 }
 
-/** Policies whose fees cannot be told: a transaction of theirs may lack some. */
+const known = new WeakMap<IncompleteState['policies'], ReadonlySet<string>>();
+
+/** Policies whose fees cannot be told: a transaction of theirs may lack some. The same set as long as they are the same. */
 function withoutFees(view: View): ReadonlySet<string> {
   const { policies } = view.state().incomplete;
-  return new Set(
-    policies.filter(([, missing]) => lacks([missing], 'Routed.amount')).map(([policy]) => policy),
-  );
+  const found =
+    known.get(policies) ??
+    new Set(policies.filter(([, missing]) => lacks([missing], 'Routed.amount')).map(([policy]) => policy));
+  known.set(policies, found);
+  return found;
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { RankingSelection } from '../../../clickhouse/queries/ranking/ranking.ts';
 import { RANKING_KEYS } from '../../../clickhouse/queries/ranking/ranking-keys.ts';
@@ -184,9 +185,18 @@ function filterOf(selection: RankedSelection): (row: RankedRow) => boolean {
     (search === null || row.name.includes(text) || row.symbol.includes(text) || row.mint.startsWith(search));
 }
 
+const names = new WeakMap<ReadonlySet<string>, string>();
+
+/** One for all sets of the same: of many it is short, and made once. */
+function nameOf(policies: ReadonlySet<string>): string {
+  const name = names.get(policies) ?? hash('sha256', [...policies].sort().join(), 'base64');
+  names.set(policies, name);
+  return name;
+}
+
 /** What of a selection decides which keys are absent. */
 function absenceOf({ sort, sumsKnown, withoutFees, window, undated }: RankedSelection): string {
-  if (sort === 'fees') return sumsKnown ? [...withoutFees].sort().join() : 'none';
+  if (sort === 'fees') return sumsKnown ? nameOf(withoutFees) : 'none';
   if (sort === 'activity') return window === null ? 'none' : undated.join();
   return '';
 }

@@ -129,6 +129,61 @@ test('where that has come to rest they are told with the next turn, though nothi
   await expect(memory.read((view) => view.one('days'))).resolves.toMatchObject({ value: [] });
 });
 
+test('what incomplete transactions lack is read once and never printed, however often a slot moves memory', async () => {
+  const row = {
+    signature: signature('many'),
+    slot: '7',
+    block_time: TIME,
+    reason: 'cut',
+    policies: [key('p')],
+  };
+  await store.insert('incomplete_transactions', [row]);
+  await store.insert('gaps', [gap('300')]);
+  const handOver = createHandOver();
+  let [reads, prints] = [0, 0];
+  const own = createMemory({
+    store: {
+      ...store,
+      query: async <Row>(sql: string, params?: Params) => {
+        const rows = await store.query<Row>(sql, params);
+        if (!sql.includes('FROM incomplete_transactions AS i FINAL')) return rows;
+        reads += 1;
+        const toJSON = () => {
+          prints += 1;
+          return [];
+        };
+        for (const { policies } of rows as { policies: object }[]) Object.assign(policies, { toJSON });
+        return rows;
+      },
+    },
+    ...{ feed: handOver, clock: Date.now, maxBytes: 1_000_000, monotonic: () => performance.now() },
+  });
+  const next = async () => {
+    handOver.note(new Map([['events', new Set(['coin'])]]));
+    await own.turn();
+  };
+  await own.turn();
+  const count = () => own.read((view) => view.state().incomplete.count);
+  const made = await count();
+  for (let turns = 0; turns < 3; turns += 1) await next();
+  expect({ reads, prints }).toEqual({ reads: 1, prints: 0 });
+  expect(own.holds(made)).toBe(true);
+  // The gap is open all the while, and how far it has come is told.
+  await store.insert('gaps', [gap('300', { log_offset: '2', to_slot: '990' })]);
+  await next();
+  const come = await own.read(
+    (view) => view.state().gaps.find(({ from_slot }) => from_slot === '300')?.to_slot,
+  );
+  expect(come.value).toBe('990');
+  const madeLater = await count();
+  expect(reads).toBe(1);
+  await store.insert('incomplete_transactions', [{ ...row, signature: signature('one more') }]);
+  await next();
+  expect(own.holds(madeLater)).toBe(false);
+  expect((await count()).value).toBe(made.value + 1);
+  expect({ reads, prints }).toEqual({ reads: 2, prints: 0 });
+});
+
 test('many at the same time share what they look at', async () => {
   await Promise.all(Array.from({ length: 50 }, () => readSums(historyReason)));
   expect(asked.length).toBeLessThan(15);
