@@ -1,8 +1,14 @@
 import { MalformedError } from '../malformed.ts';
+import { decodeKey } from './base58.ts';
 
 /** The classic and the extended (2022) token program. */
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
+
+const PROGRAMS = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM].map((text) => decodeKey(text) as Uint8Array);
+
+export const isTokenProgram = (owner: Uint8Array): boolean =>
+  PROGRAMS.some((program) => Buffer.compare(program, owner) === 0);
 
 export interface TokenAccount {
   mint: Uint8Array;

@@ -2,9 +2,10 @@ import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { RpcAccount } from '../../../runtime/rpc/replies.ts';
 import type { ReadOptions, Rpc } from '../../../runtime/rpc/rpc.ts';
 import { MOST_AHEAD } from '../../../runtime/rpc/same-chain.ts';
-import { ACCOUNT_PREFIXES } from '../../../schemas/program/accounts.ts';
+import { ACCOUNT_PREFIXES, accountType } from '../../../schemas/program/accounts.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
-import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { isTokenProgram, tokenProgramKind } from '../../../schemas/solana/token.ts';
 import { type AccountsPart, createPartsReader } from './account-parts.ts';
 import { toldTime } from './told-time.ts';
 
@@ -12,11 +13,19 @@ import { toldTime } from './told-time.ts';
 export const RPC_WRITE_VERSION = (1n << 64n) - 1n;
 /** More of an account is never read where a stranger chose which one. */
 const MOST_STRANGERS_BYTES = 64 * 1024;
+/**
+ * Nor of what is followed as a balance: anybody may have named a large account as one. A token account tells all within
+ * these, and what else is told by its length alone is shorter.
+ */
+const MOST_BALANCE_BYTES = 512;
 const SYSTEM = new Uint8Array(32);
 
 /** Reads accounts over RPC as records of the log, at a slot that is `notBefore` or later. @throws RpcError */
 export interface AccountReader {
-  /** At most ADDRESSES_PER_READ; an account that is not there is a record without lamports. */
+  /**
+   * At most ADDRESSES_PER_READ; an account that is not there is a record without lamports. Of what is followed as a
+   * balance no more than such a one tells by.
+   */
   read(addresses: readonly string[], notBefore: bigint): Promise<AccountRecord[]>;
   /** The same of accounts whose addresses strangers chose: of a large one no more than the bound. */
   readOfStrangers(
@@ -38,8 +47,15 @@ interface Place {
 }
 
 /** A node may send all the same what was not asked for. */
-function shortened(account: RpcAccount | null): RpcAccount | null {
-  return account === null ? null : { ...account, data: account.data.subarray(0, MOST_STRANGERS_BYTES) };
+const shortenedTo =
+  (mostBytes: number) =>
+  (account: RpcAccount | null): RpcAccount | null =>
+    account === null ? null : { ...account, data: account.data.subarray(0, mostBytes) };
+
+/** Whether what stands where a balance was named is something else of which the bytes beyond the bound tell. */
+function isCut({ owner, data }: AccountRecord): boolean {
+  if (data.length < MOST_BALANCE_BYTES) return false;
+  return isTokenProgram(owner) ? tokenProgramKind(data) === 'mint' : accountType(data) !== null;
 }
 
 /**
@@ -94,6 +110,23 @@ export function createAccountReader(
     }
     return records;
   };
+  const readBounded = async (
+    addresses: readonly string[],
+    notBefore: bigint,
+    mostBytes: number,
+    expected: ExpectedAccount | null,
+  ) => {
+    const parts = await readParts(addresses, { ...at(notBefore), mostBytes });
+    return recordsOf(parts, expected, shortenedTo(mostBytes));
+  };
+  const readBalances = async (addresses: readonly string[], notBefore: bigint) => {
+    const records = await readBounded(addresses, notBefore, MOST_BALANCE_BYTES, null);
+    const [whole, cut] = [records.filter((record) => !isCut(record)), records.filter(isCut)];
+    if (cut.length === 0) return whole;
+    const again = cut.map(({ address }) => encodeBase58(address));
+    return [...whole, ...(await readBounded(again, notBefore, MOST_STRANGERS_BYTES, null))];
+  };
+  const isBalance = (address: string) => expectedAt(decodeKey(address) as Uint8Array) === 'token_account';
   const readOwned = async (programId: string, options: ReadOptions) => {
     const { slot, accounts } = await rpc.getProgramAccounts(programId, options);
     const place = { slot, blockTime: await timeOf(slot), expected: null };
@@ -106,12 +139,16 @@ export function createAccountReader(
     return records;
   };
   return {
-    read: async (addresses, notBefore) =>
-      recordsOf(await readParts(addresses, at(notBefore)), null, (account) => account),
-    readOfStrangers: async (addresses, notBefore, expected) => {
-      const options = { ...at(notBefore), mostBytes: MOST_STRANGERS_BYTES };
-      return recordsOf(await readParts(addresses, options), expected, shortened);
+    read: async (addresses, notBefore) => {
+      const others = addresses.filter((address) => !isBalance(address));
+      const parts = await readParts(others, at(notBefore));
+      return [
+        ...(await recordsOf(parts, null, (account) => account)),
+        ...(await readBalances(addresses.filter(isBalance), notBefore)),
+      ];
     },
+    readOfStrangers: (addresses, notBefore, expected) =>
+      readBounded(addresses, notBefore, MOST_STRANGERS_BYTES, expected),
     readProgram: async (programId, notBefore, mostBytes) => {
       const options = { ...at(notBefore), ...(mostBytes === undefined ? {} : { mostBytes }) };
       try {

@@ -9,8 +9,7 @@ import {
   decodeMetadataAccount,
   decodeMint,
   decodeTokenAccount,
-  TOKEN_2022_PROGRAM,
-  TOKEN_PROGRAM,
+  isTokenProgram,
   tokenProgramKind,
 } from '../../../schemas/solana/token.ts';
 import { sameBytes } from '../../../schemas/transaction/own-calls.ts';
@@ -63,9 +62,9 @@ export function readAccount(record: AccountRecord, programId: Uint8Array): Accou
   // Anyone may send lamports to an address before its account is made.
   if (owner === SYSTEM_PROGRAM && record.data.length === 0) return 'missing';
   // Whoever makes a mint says where its metadata stands: what stands there says itself what else it is.
-  if (record.expected === 'metadata' && !isPool(record.data) && tokenKindOf(record, owner) !== 'account')
+  if (record.expected === 'metadata' && !isPool(record.data) && tokenKindOf(record) !== 'account')
     return metadata(record);
-  if (isTokenProgram(owner)) return token(record, owner);
+  if (isTokenProgram(record.owner)) return token(record, owner);
   if (isPool(record.data)) return pool(record, owner);
   if (isCurveConfig(record.data)) {
     const { curveType } = decodeCurveConfig(record.data);
@@ -75,10 +74,8 @@ export function readAccount(record: AccountRecord, programId: Uint8Array): Accou
   throw new MalformedError(record.expected, `${record.data.length} bytes of the program ${owner}`);
 }
 
-const isTokenProgram = (owner: string) => owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM;
-
-const tokenKindOf = (record: AccountRecord, owner: string) =>
-  isTokenProgram(owner) ? tokenProgramKind(record.data) : null;
+const tokenKindOf = (record: AccountRecord) =>
+  isTokenProgram(record.owner) ? tokenProgramKind(record.data) : null;
 
 function token(record: AccountRecord, owner: string): AccountReading {
   const kind = tokenProgramKind(record.data);

@@ -58,7 +58,10 @@ function deadAccount(record: AccountRecord, error: MalformedError): DeadLetterRe
     where: encodeBase58(record.address),
     reason: error.message,
     slot: record.slot,
-    // What stands where a stranger says is nothing to keep.
-    bytes: record.expected === 'metadata' || record.expected === 'mint' ? new Uint8Array(0) : record.data,
+    bytes: isOfStrangers(record, error) ? new Uint8Array(0) : record.data,
   };
 }
+
+/** What stands where a stranger says is nothing to keep, of balances what no token program owns. */
+const isOfStrangers = ({ expected }: AccountRecord, { what }: MalformedError): boolean =>
+  expected === 'metadata' || expected === 'mint' || what === 'token_account';

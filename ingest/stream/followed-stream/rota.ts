@@ -5,6 +5,7 @@ import type { Logger } from '../../../runtime/process/log.ts';
 import { backoffMs } from '../../../runtime/retry.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { isTokenProgram } from '../../../schemas/solana/token.ts';
 import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
 import type { AccountReader } from '../../history/accounts/account-reader.ts';
 import { createPatientRead } from '../../history/accounts/patient-read.ts';
@@ -52,8 +53,13 @@ interface Round {
   allRead(): void;
 }
 
-const stateOf = ({ lamports, owner, data }: AccountRecord) =>
-  `${lamports}:${encodeBase58(owner)}:${hash('sha256', data, 'base64')}`;
+/** Of what was named as a balance and no token program owns it says no more than that there is none, whatever it becomes. */
+function stateOf({ expected, lamports, owner, data }: AccountRecord): string {
+  const of = encodeBase58(owner);
+  if (expected === 'token_account' && !isTokenProgram(owner))
+    return `${lamports > 0n}:${of}:${data.length > 0}`;
+  return `${lamports}:${of}:${hash('sha256', data, 'base64')}`;
+}
 
 /**
  * Reads addresses that no stream carries over RPC, in turns and within a budget, for as long as there are any. A state

@@ -13,8 +13,7 @@ import {
 import {
   decodeMint,
   decodeTokenAccount,
-  TOKEN_2022_PROGRAM,
-  TOKEN_PROGRAM,
+  isTokenProgram,
   tokenProgramKind,
 } from '../../../schemas/solana/token.ts';
 
@@ -207,12 +206,8 @@ export function createFollowedAddresses(
   };
 }
 
-const TOKEN_PROGRAMS = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM].map((text) => decodeKey(text) as Uint8Array);
-
 const base58Of = (key: string) => encodeBase58(bytesOfKey(key));
 
 function isOf(record: AccountRecord, kind: 'mint' | 'account'): boolean {
-  return (
-    TOKEN_PROGRAMS.some((program) => same(record.owner, program)) && tokenProgramKind(record.data) === kind
-  );
+  return isTokenProgram(record.owner) && tokenProgramKind(record.data) === kind;
 }

@@ -86,6 +86,14 @@ describe('what an account is', () => {
     const multisig = Buffer.concat([tokenBytes(5n, OF), Buffer.alloc(190, 2)]);
     expect(kindOf('a', TOKEN, multisig, { expected: 'token_account' })).toBe('malformed');
     expect(kindOf('a', TOKEN, multisig)).toBe('foreign');
+    const named = { expected: 'token_account' } as const;
+    const states = [
+      account('a', TOKEN, multisig, named),
+      account('b', LAUNCHPAD, Buffer.alloc(50, 7), named),
+    ];
+    // Of what was named as a balance and is of another program nothing is kept.
+    const kept = readStates(states, PROGRAM).deadLetters.map(({ bytes }) => Buffer.from(bytes));
+    expect(kept).toEqual([multisig, Buffer.alloc(0)]);
     expect(kindOf('a', LAUNCHPAD, Buffer.from(POOL).fill(9, 17, 18))).toBe('malformed');
   });
 });

@@ -1,14 +1,24 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { mintData } from '../../../devnet/bytes/mint.ts';
+import { createAccountReader } from '../../../ingest/history/accounts/account-reader.ts';
+import { readAccount } from '../../../ingest/materialise/rows/account.ts';
 import { createFollowed } from '../../../ingest/stream/followed-stream/followed.ts';
+import { createRota } from '../../../ingest/stream/followed-stream/rota.ts';
 import { createFollowedAddresses } from '../../../ingest/stream/following/addresses.ts';
 import { Slots } from '../../../ingest/stream/slots/machine.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
-import type { LogRecord } from '../../../schemas/records.ts';
-import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import type { ReadOptions, Rpc } from '../../../runtime/rpc/rpc.ts';
+import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { TOKEN_2022_PROGRAM } from '../../../schemas/solana/token.ts';
 import { awaited } from '../../support/awaited.ts';
-import { key, PROGRAM, rawKey } from '../materialise/support/records.ts';
+import { policyBytes, tokenBytes } from '../materialise/support/accounts.ts';
+import { account, key, PROGRAM, rawKey } from '../materialise/support/records.ts';
 
-const stop = new AbortController();
+let stop = new AbortController();
+beforeEach(() => {
+  stop = new AbortController();
+});
 afterEach(() => stop.abort());
 
 const never = () => {
@@ -56,4 +66,109 @@ test('a thousand balances that strangers name at once each join the turns, and n
   expect(seen.lost).toEqual(names);
   await awaited(() => expect(seen.read.size).toBeGreaterThanOrEqual(999));
   expect(seen.read).toEqual(new Set(names.slice(0, 999)));
+});
+
+const TOKENS = decodeKey(TOKEN_2022_PROGRAM) as Uint8Array;
+const STRANGER = rawKey('an exchange');
+const named = { expected: 'token_account', source: 'rpc' } as const;
+
+describe('of what a stranger named as a balance', () => {
+  const mint = mintData({
+    ...{ address: key('mint'), program: TOKEN_2022_PROGRAM, decimals: 6, supply: 9n },
+    metadata: { name: 'Long', symbol: 'LONG', uri: `https://a.example/${'x'.repeat(900)}` },
+    ...{ metadataPointer: null, unknownExtension: true },
+  });
+  const large = Buffer.concat([tokenBytes(7n, { owner: 'o' }), Buffer.from([2]), Buffer.alloc(10_000, 2)]);
+  const whole = [
+    account('plain', TOKENS, tokenBytes(5n, { owner: 'o' }), named),
+    account('large', TOKENS, large, named),
+    account('multisig', TOKENS, Buffer.concat([tokenBytes(5n), Buffer.alloc(190, 2)]), named),
+    account('mint', TOKENS, mint, named),
+    account('policy', PROGRAM, policyBytes(), named),
+    account('order book', STRANGER, Buffer.alloc(100_000, 1), named),
+    account('pool', STRANGER, Buffer.alloc(9_000, 1), { expected: 'pool' }),
+  ];
+  const at = (address: string | Uint8Array) =>
+    whole.find(
+      (one) => encodeBase58(one.address) === (typeof address === 'string' ? address : encodeBase58(address)),
+    );
+
+  test.each([
+    ['keeps to the bound', true],
+    ['sends all of it', false],
+  ])('no more is read than such a one tells by, from a node that %s', async (_, keepsTo) => {
+    const asked = new Map<string, (number | undefined)[]>();
+    const rpc = {
+      getMultipleAccounts: async (addresses: readonly string[], { mostBytes }: ReadOptions = {}) => {
+        for (const address of addresses) asked.set(address, [...(asked.get(address) ?? []), mostBytes]);
+        const accounts = addresses.map((address) => {
+          const { owner, lamports, data } = at(address) as AccountRecord;
+          return { owner, lamports, data: keepsTo ? data.subarray(0, mostBytes) : data };
+        });
+        return { slot: 10n, accounts };
+      },
+    };
+    const reader = createAccountReader(
+      rpc as unknown as Rpc,
+      (address) => at(address)?.expected ?? null,
+      async () => null,
+    );
+    const records = await reader.read(
+      whole.map(({ address }) => encodeBase58(address)),
+      1n,
+    );
+    const sizes = (of: readonly AccountRecord[]) =>
+      Object.fromEntries(of.map(({ address, data }) => [encodeBase58(address), data.length]));
+    expect(sizes(records)).toEqual({ ...sizes(whole), [key('large')]: 512, [key('order book')]: 512 });
+    for (const name of ['plain', 'large', 'multisig', 'mint', 'policy']) {
+      const saysOf = (record: AccountRecord | undefined) => {
+        try {
+          const reading = readAccount(record as AccountRecord, PROGRAM);
+          return typeof reading === 'string' ? reading : { table: reading.table, ...reading.columns() };
+        } catch (error) {
+          return String(error);
+        }
+      };
+      const read = records.find(({ address }) => encodeBase58(address) === key(name));
+      expect(saysOf(read), name).toEqual(saysOf(at(key(name))));
+    }
+    const bounds = Object.fromEntries(
+      ['plain', 'large', 'order book', 'mint', 'pool'].map((name) => [name, asked.get(key(name))]),
+    );
+    expect(bounds).toEqual({
+      ...{ plain: [512], large: [512], 'order book': [512] },
+      ...{ mint: [512, 65_536], pool: [undefined] },
+    });
+  });
+
+  test('and is none it is told of once, whatever becomes of it', async () => {
+    const turns = [
+      account('a', STRANGER, Buffer.alloc(512, 1), { ...named, slot: 11n }),
+      account('a', STRANGER, Buffer.alloc(512, 2), { ...named, slot: 12n }),
+      account('a', STRANGER, Buffer.alloc(300, 2), { ...named, slot: 13n, lamports: 9n }),
+      account('a', TOKENS, tokenBytes(5n), { ...named, slot: 14n }),
+      account('a', TOKENS, tokenBytes(6n), { ...named, slot: 15n }),
+      account('a', STRANGER, Buffer.alloc(512, 1), { ...named, slot: 16n }),
+      account('a', STRANGER, Buffer.alloc(0), { ...named, slot: 17n }),
+      account('a', STRANGER, Buffer.alloc(0), { ...named, slot: 18n, lamports: 0n }),
+    ];
+    const sent: bigint[] = [];
+    const rota = createRota({
+      reader: {
+        read: async () => {
+          const next = turns.shift();
+          if (next === undefined) stop.abort();
+          return next === undefined ? [] : [next];
+        },
+      } as never,
+      notBefore: () => 0n,
+      onRead: async (records) => void sent.push(...records.map(({ slot }) => slot)),
+      ...{ onJoined: () => {}, onLeft: () => {}, everyMs: 1 },
+      ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
+    });
+    rota.set([key('a')]);
+    await awaited(() => expect(turns).toEqual([]));
+    await awaited(() => expect(stop.signal.aborted).toBe(true));
+    expect(sent).toEqual([11n, 14n, 15n, 16n, 17n, 18n]);
+  });
 });
