@@ -11,7 +11,14 @@ import { itemOf } from '../coin/activity.ts';
 import type { Latest } from '../latest/latest.ts';
 import type { Memo } from '../latest/memos/memo.ts';
 import type { View } from '../latest/view.ts';
-import { createEventWindow, type EventWindow, type Fresh, identityOf, missedSince } from './event-window.ts';
+import {
+  createEventWindow,
+  type EventWindow,
+  type Fresh,
+  identityOf,
+  missedSince,
+  type TakenBack,
+} from './event-window.ts';
 import type { ChainPosition, FilledIn } from './position.ts';
 
 /** An event, where a client is that has it, and whose it is. */
@@ -23,8 +30,12 @@ export interface ChainEvent {
   data: unknown;
 }
 
-export interface ActivityNews {
-  events: ChainEvent[];
+/** What is new: an event, or that some of what was told is void. */
+export type ChainNews = ChainEvent | TakenBack;
+
+export interface ActivityNews<Told = ChainEvent> {
+  /** In the order in which they are to be told. */
+  events: Told[];
   /** Why not all that is new is among them; null where it is. */
   gap: string | null;
 }
@@ -39,7 +50,7 @@ const MOST_MISSED = 1_000;
 const LATE_EVERY_MS = 10_000;
 const CAME_LATE = 'events came late, in slots that were told already';
 
-const NOWHERE: ChainPosition = { slot: 0n, ordinal: 0, recent: 0, closedGaps: 0, late: 0 };
+const NOWHERE: ChainPosition = { slot: 0n, ordinal: 0, recent: 0, derived: 0, closedGaps: 0, late: 0 };
 const NOTHING: ActivityNews = { events: [], gap: null };
 
 export interface ActivityFeed {
@@ -48,7 +59,7 @@ export interface ActivityFeed {
   /** Up to where everything was told. */
   tip(): ChainPosition;
   /** What is new in the store since the last call. */
-  news(): Promise<ActivityNews>;
+  news(): Promise<ActivityNews<ChainNews>>;
   /** What a client missed up to the position given; a reason where that cannot be told event by event. */
   missed(since: ChainPosition, until: ChainPosition, mint: string | null): Promise<ActivityNews>;
 }
@@ -99,9 +110,9 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
         await begin(store);
         return { events: [], gap: 'too much happened at once' };
       }
-      const { window, fresh } = at.window.movedTo(slot, { closedGaps, late }, identities);
-      const isTooMuch = fresh.length > MOST_AT_ONCE;
-      const events = isTooMuch ? [] : await read(store, fresh, identities);
+      const { window, takenBack, fresh } = at.window.movedTo(slot, { closedGaps, late }, identities);
+      const isTooMuch = takenBack.length + fresh.length > MOST_AT_ONCE;
+      const events = isTooMuch ? [] : [...takenBack, ...(await read(store, fresh, identities))];
       // Not before they are read: where that fails they are news the next time.
       at = { store, window, made };
       if (late !== tip.late) lateToldAt = now();

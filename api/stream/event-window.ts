@@ -1,5 +1,6 @@
 import { WINDOW_SLOTS } from '../../clickhouse/progress-tables.ts';
 import type { EventIdentity } from '../../clickhouse/queries/activity/stream-events.ts';
+import { FIRST_DERIVED_POSITION } from '../../schemas/extract/groups.ts';
 import type { ChainPosition, FilledIn } from './position.ts';
 import { recentIn } from './recent.ts';
 
@@ -12,6 +13,12 @@ export interface Fresh {
 export const identityOf = ({ signature, position }: { signature: string; position: number }) =>
   `${signature}.${position}`;
 
+/** Whose events are others than were told, and where a client is that has heard so. */
+export interface TakenBack {
+  mint: string;
+  position: ChainPosition;
+}
+
 /** The events of the last slots, by which one knows what is new and what came late. */
 export interface EventWindow {
   /** Everything of the slots up to this one has been told. */
@@ -20,7 +27,8 @@ export interface EventWindow {
   readFrom(): bigint;
   /**
    * The window up to `slot`, and the events that are new in it, in the order of the chain. Those that came late, into
-   * slots that were told already, stand first: whoever has a new one has them too, wherever he is cut off. That
+   * slots that were told already, stand first, and before them what was taken back: whoever has a new one has all that
+   * too, wherever he is cut off. What stands in place of what was taken back is not new: it would count twice. That
    * more was filled in no position says, for who has these has not been told of that. This window stays as it is.
    * @param identities all events with readFrom() < slot <= `slot`, in the order of the chain.
    */
@@ -29,6 +37,8 @@ export interface EventWindow {
 
 export interface MovedWindow {
   window: EventWindow;
+  /** Each mint once. */
+  takenBack: TakenBack[];
   fresh: Fresh[];
 }
 
@@ -38,13 +48,18 @@ export function createEventWindow(
   identities: readonly EventIdentity[],
 ): EventWindow {
   const before = positionsIn(identities, filledIn)(slot, countIn(identities, slot));
+  const readFrom = slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n;
   return {
     tip: () => before,
-    readFrom: () => (slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n),
+    readFrom: () => readFrom,
     movedTo: (to, newest, rows) => {
       const known = new Set(identities.map(identityOf));
+      const here = new Set(rows.map(identityOf));
+      const gone = identities.filter((row) => !here.has(identityOf(row)) && BigInt(row.slot) > readFrom);
+      const redone = new Set(gone.map(partOf));
+      const isHad = (row: EventIdentity) => known.has(identityOf(row)) || redone.has(partOf(row));
       const positionAt = positionsIn(rows, filledIn);
-      const lastKnown = rows.findLastIndex((row) => known.has(identityOf(row)));
+      const lastKnown = rows.findLastIndex(isHad);
       const ordinals = new Map<string, number>();
       const fresh: Fresh[] = [];
       const late: string[] = [];
@@ -56,17 +71,18 @@ export function createEventWindow(
         const identity = identityOf(row);
         const slot = BigInt(text);
         if (slot === before.slot && at <= lastKnown) ordinalAtTip = ordinal;
-        if (known.has(identity)) continue;
+        if (isHad(row)) continue;
         if (slot < before.slot || (slot === before.slot && at < lastKnown)) late.push(identity);
         else fresh.push({ identity, position: positionAt(slot, ordinal) });
       }
       const withLate = positionAt(before.slot, ordinalAtTip);
+      const mints = [...new Set(gone.map(({ mint }) => mint))];
       // Not before the last of them has anybody all that the counts of the new place stand for.
-      const told = late.map((identity, at) => ({
-        identity,
-        position: at === late.length - 1 ? withLate : before,
-      }));
-      return { window: createEventWindow(to, newest, rows), fresh: [...told, ...fresh] };
+      const last = mints.length + late.length - 1;
+      const placed = (at: number) => (at === last ? withLate : before);
+      const takenBack = mints.map((mint, at) => ({ mint, position: placed(at) }));
+      const told = late.map((identity, at) => ({ identity, position: placed(mints.length + at) }));
+      return { window: createEventWindow(to, newest, rows), takenBack, fresh: [...told, ...fresh] };
     },
   };
 }
@@ -77,7 +93,8 @@ export function missedSince(
   until: ChainPosition,
   identities: readonly EventIdentity[],
 ): Fresh[] | null {
-  if (recentOf(identities)(since.slot) !== since.recent) return null;
+  const { recent, derived } = positionsIn(identities, since)(since.slot, since.ordinal);
+  if (recent !== since.recent || derived !== since.derived) return null;
   return createEventWindow(since.slot, since, upTo(identities, since)).movedTo(until.slot, until, identities)
     .fresh;
 }
@@ -92,15 +109,20 @@ function upTo(identities: readonly EventIdentity[], { slot, ordinal }: ChainPosi
   });
 }
 
+/** What a transaction did for a policy. */
+const partOf = ({ slot, signature, mint }: EventIdentity) => `${slot}.${signature}.${mint}`;
+
 const countIn = (rows: readonly EventIdentity[], slot: bigint) =>
   rows.filter((row) => BigInt(row.slot) === slot).length;
 
 function positionsIn(rows: readonly EventIdentity[], { closedGaps, late }: FilledIn) {
   const recent = recentOf(rows);
+  const derived = recentOf(rows.filter(({ position }) => position >= FIRST_DERIVED_POSITION));
   return (slot: bigint, ordinal: number): ChainPosition => ({
     slot,
     ordinal,
     recent: recent(slot),
+    derived: derived(slot),
     closedGaps,
     late,
   });

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { eachYielding } from '../../runtime/yielding.ts';
 import { createReadGate } from '../http/turns/read-gate.ts';
-import type { ActivityFeed, ChainEvent } from './activity.ts';
+import type { ActivityFeed } from './activity.ts';
 import type { StreamClient } from './client.ts';
 import type { Clients } from './clients.ts';
+import { heldEvent, heldNews, heldPost, wantsEvent, wantsNews, wantsPost } from './held.ts';
 import {
   type ChainPosition,
   type Position,
@@ -11,10 +12,10 @@ import {
   positionText,
   readPosition,
 } from './position.ts';
-import type { FreshPost, PostFeed } from './posts.ts';
+import type { PostFeed } from './posts.ts';
 import { gapOf, type Held, type Subscriber, tell, tellMissed } from './subscribers.ts';
 import { createTicker } from './ticker.ts';
-import { beginText, sharedEvent } from './wire.ts';
+import { beginText } from './wire.ts';
 
 export interface HubParts {
   clients: Clients;
@@ -53,25 +54,10 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
   /** What moves a tip happens one after the other. Events wait for no post, nor posts for events. */
   const [eventsInTurn, postsInTurn] = [createLine(), createLine()];
 
-  const wantsEvent = (one: Subscriber, { mint, kind }: ChainEvent) =>
-    one.events && (one.mint === null || one.mint === mint) && (one.kind === null || one.kind === kind);
-  const heldEvent = ({ identity, position, data }: ChainEvent): Held => ({
-    identity,
-    part: { chain: position },
-    bytes: sharedEvent('activity', data),
-  });
-  const heldPost = ({ position, post }: FreshPost): Held => ({
-    identity: post.id,
-    part: { post: position },
-    bytes: sharedEvent('post', post),
-  });
-  const wantsPost = (one: Subscriber, { post }: FreshPost) =>
-    one.posts && (one.mint === null || one.mint === post.mint);
-
   async function tellEvents(): Promise<void> {
     const { events, gap } = await activity.news();
     const tip = activity.tip();
-    await tellAll(events, heldEvent, wantsEvent);
+    await tellAll(events, heldNews, wantsNews);
     if (gap === null) return;
     await eachYielding([...subscribers], (one) => {
       if (one.events) tell(one, gapOf(gap, 'activity', one.mint, { chain: tip }));

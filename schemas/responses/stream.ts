@@ -32,5 +32,5 @@ export const RankingStreamQuery = Type.Object({ ...filters, after });
 
 export const EventStream = Type.String({
   description:
-    'Server-sent events: activity, post or ranking with one line of JSON; gap where something is to be read instead; end with a reason.',
+    'Server-sent events: activity, post or ranking with one line of JSON; gap where something is to be read instead, as where events that were told were taken back; end with a reason.',
 });

@@ -11,7 +11,7 @@ function hubOver() {
   const errors: unknown[] = [];
   let happens = 0;
   let happened = 0;
-  const tip = { slot: 9n, ordinal: 0, recent: 0, closedGaps: 0, late: 0 };
+  const tip = { slot: 9n, ordinal: 0, recent: 0, derived: 0, closedGaps: 0, late: 0 };
   const activity: HubParts['activity'] = {
     begin: async () => {},
     tip: () => tip,

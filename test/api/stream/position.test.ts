@@ -18,16 +18,21 @@ const byChain = (a: EventIdentity, b: EventIdentity) =>
   Number(a.slot) - Number(b.slot) || (a.signature < b.signature ? -1 : 1);
 
 test('an id comes back as the position it was, and what is no id is none', () => {
-  const chain = { slot: 2n ** 63n - 1n, ordinal: 3, recent: 7, closedGaps: 1, late: 0 };
+  const chain = { slot: 2n ** 63n - 1n, ordinal: 3, recent: 7, derived: 0, closedGaps: 1, late: 0 };
   for (const position of [{ chain }, { post: { id: 9n, recent: 2 } }, { chain, post: { id: 1n, recent: 1 } }])
     expect(readPosition(positionText(position))).toEqual(position);
   const late = { ...chain, late: 2 };
   expect(readPosition(positionText({ chain: late }))).toEqual({ chain: late });
+  for (const derived of [
+    { ...chain, derived: 4 },
+    { ...late, derived: 4 },
+  ])
+    expect(readPosition(positionText({ chain: derived }))).toEqual({ chain: derived });
   // As a version gave it out that did not count what came late.
   expect(readPosition('e1.2.3.4')?.chain).toEqual({
-    ...{ slot: 1n, ordinal: 2, recent: 3, closedGaps: 4, late: 0 },
+    ...{ slot: 1n, ordinal: 2, recent: 3, derived: 0, closedGaps: 4, late: 0 },
   });
-  for (const text of ['x', 'e1.2.3', 'e1.2.3.4.5.6', 'p1.2-', '-', 'e-1.2.3.4', `e${'9'.repeat(30)}.1.1.1`])
+  for (const text of ['x', 'e1.2.3', 'e1.2.3.4.5.6.7', 'p1.2-', '-', 'e-1.2.3.4', `e${'9'.repeat(30)}.1.1.1`])
     expect(readPosition(text), text).toBeNull();
 });
 
@@ -71,12 +76,12 @@ describe('a window over the last slots', () => {
     const { window, fresh } = before.movedTo(11n, { closedGaps: 1, late: 1 }, rows);
     expect(fresh.map(({ identity, position }) => [identity, position])).toEqual([
       // Who has the first alone is where he was, and told of a gap when he comes back.
-      ['s9.0002.0', { slot: 10n, ordinal: 1, recent: 2, closedGaps: 0, late: 0 }],
-      ['s10.0000.0', { slot: 10n, ordinal: 2, recent: 4, closedGaps: 0, late: 0 }],
+      ['s9.0002.0', { slot: 10n, ordinal: 1, recent: 2, derived: 0, closedGaps: 0, late: 0 }],
+      ['s10.0000.0', { slot: 10n, ordinal: 2, recent: 4, derived: 0, closedGaps: 0, late: 0 }],
       // Nor has he been told that something was filled in.
-      ['s11.0000.0', { slot: 11n, ordinal: 1, recent: 5, closedGaps: 0, late: 0 }],
+      ['s11.0000.0', { slot: 11n, ordinal: 1, recent: 5, derived: 0, closedGaps: 0, late: 0 }],
     ]);
-    expect(window.tip()).toEqual({ slot: 11n, ordinal: 1, recent: 5, closedGaps: 1, late: 1 });
+    expect(window.tip()).toEqual({ slot: 11n, ordinal: 1, recent: 5, derived: 0, closedGaps: 1, late: 1 });
   });
 
   test('wherever one is cut off, what was told and what is told to who comes back are all there is, or it is a gap', () => {
@@ -89,7 +94,14 @@ describe('a window over the last slots', () => {
         let closed = 0;
         const told: { identity: string; position: ChainPosition; of: number }[] = [];
         const cut = (upTo: number, of: number) => {
-          const since = told[upTo]?.position ?? { slot: 100n, ordinal: 0, recent: 0, closedGaps: 0, late: 0 };
+          const since = told[upTo]?.position ?? {
+            slot: 100n,
+            ordinal: 0,
+            recent: 0,
+            derived: 0,
+            closedGaps: 0,
+            late: 0,
+          };
           const until = window.tip();
           const missed = since.closedGaps === until.closedGaps ? missedSince(since, until, all) : null;
           const had = told.slice(0, upTo + 1).map(({ identity }) => identity);
@@ -138,6 +150,13 @@ test('what was missed is put in order by looking at each event a few times, howe
   });
   const { fresh: told } = createEventWindow(900n, NOTHING, []).movedTo(1_200n, NOTHING, rows);
   expect(told).toHaveLength(2_000);
-  expect(told.at(-1)?.position).toEqual({ slot: 1_199n, ordinal: 10, recent: 640, closedGaps: 0, late: 0 });
+  expect(told.at(-1)?.position).toEqual({
+    slot: 1_199n,
+    ordinal: 10,
+    recent: 640,
+    derived: 0,
+    closedGaps: 0,
+    late: 0,
+  });
   expect(looked).toBeLessThan(10 * rows.length);
 });

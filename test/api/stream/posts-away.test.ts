@@ -13,7 +13,7 @@ import { awaited } from '../../support/awaited.ts';
 function hubOver() {
   const stored = [{ id: '1', mint: 'm' } as AgentPost];
   const errors: string[] = [];
-  const tip = { slot: 5n, ordinal: 0, recent: 0, closedGaps: 0, late: 0 };
+  const tip = { slot: 5n, ordinal: 0, recent: 0, derived: 0, closedGaps: 0, late: 0 };
   let state: 'there' | 'away' | 'hangs' = 'away';
   let happens = 0;
   /** For how many what they missed was asked for. */

@@ -32,7 +32,7 @@ function watchMiddle(streams: readonly Readable[], begins: number) {
 
 test('what happens is put into words once for all who are told, and others have their turn while they are', async () => {
   const all = Array.from({ length: 20 }, (_, n) => words(`event ${n}`));
-  const tip = { slot: 5n, ordinal: 0, recent: 0, closedGaps: 0, late: 0 };
+  const tip = { slot: 5n, ordinal: 0, recent: 0, derived: 0, closedGaps: 0, late: 0 };
   let isNews = false;
   const activity: HubParts['activity'] = {
     begin: async () => {},

@@ -7,15 +7,10 @@ import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts'
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { policyAddress, venueAddress } from '../../../schemas/solana/pda.ts';
-import { toGeyser } from '../../schemas/support/encode-transaction.ts';
-import { discriminator, kitEncode } from '../../schemas/support/kit-codecs.ts';
-import { type Run, run } from '../../schemas/support/run.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
-import { batchOf, key, logOf, PROGRAM, rawKey, rawSignature, transaction } from './support/records.ts';
+import { batchOf, key, logOf, PROGRAM, rawSignature } from './support/records.ts';
+import { registering } from './support/registering.ts';
 
-const [MINT, QUOTE] = [rawKey('mint'), rawKey('quote')];
-const POLICY = policyAddress(PROGRAM, MINT);
 const SLOT = 50n;
 
 let store: Store;
@@ -23,36 +18,6 @@ beforeEach(async () => {
   store = await embeddedDatabase('several');
 });
 afterEach(() => store.close());
-
-/** A call that registers a venue account, Remote and of class PERP. */
-const register = (name: string): Run => {
-  const token = rawKey(name);
-  const accounts = [
-    rawKey('authority'),
-    rawKey('config'),
-    POLICY,
-    MINT,
-    QUOTE,
-    venueAddress(PROGRAM, POLICY, token),
-  ];
-  const registered = { tokenAccount: key(name), assetMint: key('asset'), kind: 1, assetClass: 16 };
-  const of = { policy: encodeBase58(POLICY), mint: key('mint'), quoteMint: key('quote') };
-  return {
-    program: PROGRAM,
-    accounts: [...accounts, token, rawKey('asset')].map((address) => ({ address, writable: true })),
-    data: Uint8Array.from([...discriminator('register_venue_account'), 1, 16, ...new Uint8Array(32)]),
-    steps: [{ emit: kitEncode('VenueRegistered', { ...of, ...registered }) }],
-  };
-};
-
-/** @param heard so many events come before the logs are cut */
-function registering(names: readonly string[], heard: number, name = 'registers'): LogRecord {
-  const tx = run(names.map(register));
-  const lines = tx.logs ?? [];
-  const each = lines.length / names.length;
-  const logs = heard === names.length ? lines : [...lines.slice(0, each * heard), 'Log truncated'];
-  return transaction(name, SLOT, [], { payload: toGeyser({ ...tx, logs }, false) });
-}
 
 const named = async () => inOrder(await unreadAccounts(store));
 const inOrder = (names: readonly UnreadAccount[]) => names.map(({ token_account }) => token_account).sort();
@@ -72,12 +37,12 @@ test.each([0, 1, 2])(
   async (heard) => {
     const names = ['a', 'b', 'c'];
     const take = writer();
-    await take(registering(names, heard));
+    await take(registering(SLOT, names, heard));
     expect(await named()).toEqual(all(...names));
     // One item stands for all, and no single token account for it.
     const rows = await activityPage(store, key('mint'), 10, 0);
     expect(rows.map((row) => itemOf(row).summary)).toEqual([{ kind: 'Remote' }]);
-    await take(registering(names, 3));
+    await take(registering(SLOT, names, 3));
     expect(await named()).toEqual(all(...names));
     expect(await activityPage(store, key('mint'), 10, 0)).toHaveLength(3);
   },
@@ -85,12 +50,12 @@ test.each([0, 1, 2])(
 
 test('and by nobody any more once the chain does not have it', async () => {
   const take = writer();
-  await take(registering(['a', 'b'], 0));
+  await take(registering(SLOT, ['a', 'b'], 0));
   const ghost = [{ signature: encodeBase58(rawSignature('registers')), slot: SLOT }];
   const struck = (await storedState(store).verification?.tracesOf(ghost)) ?? [];
   await take({ kind: 'verified', slot: SLOT, struck });
   expect(await named()).toEqual([]);
   // Another that stands names its own.
-  await take(registering(['c', 'd'], 0, 'stands'));
+  await take(registering(SLOT, ['c', 'd'], 0, 'stands'));
   expect(await named()).toEqual(all('c', 'd'));
 });

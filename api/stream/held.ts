@@ -1,0 +1,31 @@
+import type { ChainEvent, ChainNews } from './activity.ts';
+import type { FreshPost } from './posts.ts';
+import { gapOf, type Held, type Subscriber } from './subscribers.ts';
+import { sharedEvent } from './wire.ts';
+
+const TAKEN_BACK = 'events that may have been told were taken back: what stands is in the list';
+
+export const wantsEvent = (one: Subscriber, { mint, kind }: ChainEvent): boolean =>
+  one.events && (one.mint === null || one.mint === mint) && (one.kind === null || one.kind === kind);
+
+/** Of what kind those are that stand instead is not known here. */
+export const wantsNews = (one: Subscriber, news: ChainNews): boolean =>
+  'data' in news ? wantsEvent(one, news) : one.events && (one.mint === null || one.mint === news.mint);
+
+export const wantsPost = (one: Subscriber, { post }: FreshPost): boolean =>
+  one.posts && (one.mint === null || one.mint === post.mint);
+
+export const heldEvent = ({ identity, position, data }: ChainEvent): Held => ({
+  identity,
+  part: { chain: position },
+  bytes: sharedEvent('activity', data),
+});
+
+export const heldNews = (news: ChainNews): Held =>
+  'data' in news ? heldEvent(news) : gapOf(TAKEN_BACK, 'activity', news.mint, { chain: news.position });
+
+export const heldPost = ({ position, post }: FreshPost): Held => ({
+  identity: post.id,
+  part: { post: position },
+  bytes: sharedEvent('post', post),
+});
