@@ -34,12 +34,14 @@ async function mintsWithAny(store: Store, mints: string[], after: bigint): Promi
   return rows.map(({ mint }) => mint);
 }
 
+/** Where logs were cut one item may stand for several changes, and then names no agent: they may have led back to the first. */
 async function newestOf(store: Store, mints: string[], after: bigint): Promise<Map<string, string>> {
   const rows = await store.query<{ mint: string; slot: string }>(
     `SELECT mint, max(slot) AS slot
      FROM (SELECT mint, slot, kind, summary FROM events FINAL
            WHERE mint IN {mints:Array(String)} AND slot > {after:UInt64})
-     WHERE kind = 'AgentSet' AND JSONExtractString(summary, 'oldAgent') != JSONExtractString(summary, 'newAgent')
+     WHERE kind = 'AgentSet' AND (JSONExtractString(summary, 'newAgent') = ''
+       OR JSONExtractString(summary, 'oldAgent') != JSONExtractString(summary, 'newAgent'))
      GROUP BY mint`,
     { mints, after },
   );

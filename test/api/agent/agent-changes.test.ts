@@ -2,6 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { agentChangedBehind } from '../../../clickhouse/queries/activity/agent-changes.ts';
 import { policiesAt, policySlots } from '../../../clickhouse/queries/states/policy.ts';
+import { type Group, grouped } from '../../../schemas/extract/groups.ts';
+import { storedSummary } from '../../../schemas/program/stored-summary.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { eventRow, key, policyRow } from '../support/rows.ts';
 
@@ -18,6 +21,13 @@ const set = (mint: string, slot: number, change: object = {}) =>
     ...change,
   });
 
+const [thereAndBack] = grouped(
+  ['b', 'a'].map((agent, place) => ({
+    ...{ event: 'AgentSet', of: null, place },
+    fields: { newAgent: decodeKey(key(agent)) as Uint8Array },
+  })),
+) as [Group];
+
 test('the newest change of an agent is told to whoever asks from before it', async () => {
   await store.insert('events', [
     ...[set('one', 100), set('one', 120), set('two', 300)],
@@ -26,6 +36,8 @@ test('the newest change of an agent is told to whoever asks from before it', asy
     set('one', 140, { summary: JSON.stringify({ oldAgent: key('a'), newAgent: key('a') }) }),
     // It was told where logs were cut: whose turn it was before is not known.
     set('cut', 50, { summary: JSON.stringify({ newAgent: key('b') }) }),
+    // There and back in a transaction whose logs were cut: one item stands for both.
+    set('back', 60, { summary: storedSummary(thereAndBack) }),
     // The chain has it no more.
     set('struck', 70),
   ]);
@@ -35,6 +47,7 @@ test('the newest change of an agent is told to whoever asks from before it', asy
   expect(await Promise.all(asked)).toEqual([120n, 120n, null, 300n]);
   const others = [behind('cut', 0n), behind('struck', 0n), behind('nobody', 0n), behind('two', 2n ** 63n)];
   expect(await Promise.all(others)).toEqual([50n, null, null, null]);
+  expect([await behind('back', 59n), await behind('back', 60n)]).toEqual([60n, null]);
 });
 
 test('the slot at which the index holds a policy is that of its newest state, and none where it is gone', async () => {
