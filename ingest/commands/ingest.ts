@@ -21,7 +21,7 @@ import { runStream } from '../stream/stream.ts';
 const COMMAND = {
   usage: 'npm run ingest',
   about:
-    'Streams the program of PROGRAM_ID from YELLOWSTONE_ENDPOINT into Kafka, and reads over RPC what the stream\ncannot bring. One of these runs at a time; a second one beside it does no harm.',
+    'Streams the program of PROGRAM_ID from YELLOWSTONE_ENDPOINT into Kafka, and reads over RPC what the stream\ncannot bring. One of these runs at a time: start another once it has ended.',
   flags: {},
 };
 
