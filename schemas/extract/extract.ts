@@ -1,6 +1,6 @@
 import { MalformedError } from '../malformed.ts';
 import type { ProgramEvent } from '../program/event-kinds.ts';
-import { discriminatorOf, INSTRUCTIONS_WITH_EVENT, LISTED_ACCOUNTS } from '../program/idl.ts';
+import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from '../program/idl.ts';
 import { encodeBase58 } from '../solana/base58.ts';
 import { eventsByCall, isWhole, type Read, readEmissions } from '../transaction/emissions.ts';
 import { logsCut, ownCallsBegun } from '../transaction/log-walk.ts';
@@ -27,7 +27,7 @@ export type Extract =
       events: PlacedEvent[];
       /** Events of the program with a discriminator that nobody knows. */
       badEvents: BadEvent[];
-      /** Accounts that a call of the program may have written, base58. */
+      /** Accounts that a call of the program was given as writable, base58. */
       writable: string[];
     }
   | {
@@ -77,7 +77,7 @@ export function extractEvents(
     event === null ? [{ position, reason, bytes }] : [],
   );
   const writable = accountsOf(
-    own.map(({ call }) => lookedAt(call)),
+    own.map(({ call }) => call),
     (account) => account.writable,
   );
   // A line may be shortened on the way, too: the call that printed it shows no event then.
@@ -97,15 +97,7 @@ function isSilent(own: readonly OwnCall[], read: readonly Read[]): boolean {
   });
 }
 
-/** Without what whoever calls added behind the accounts that the IDL lists: the program looks at no policy among those. */
-function lookedAt({ data, accounts }: Call): Pick<Call, 'accounts'> {
-  return { accounts: accounts.slice(0, LISTED_ACCOUNTS.get(discriminatorOf(data))) };
-}
-
-function accountsOf(
-  calls: readonly Pick<Call, 'accounts'>[],
-  takes: (account: Account) => boolean,
-): string[] {
+function accountsOf(calls: readonly Call[], takes: (account: Account) => boolean): string[] {
   const seen = new Set<Account>();
   const found = new Set<string>();
   for (const { accounts } of calls) {

@@ -43,13 +43,6 @@ export const INSTRUCTIONS_WITH_EVENT: ReadonlyMap<Discriminator, IdlInstruction>
   }),
 );
 
-/** How many accounts an instruction looks at, as the IDL lists them; of one without a list nothing. */
-export const LISTED_ACCOUNTS: ReadonlyMap<Discriminator, number> = new Map(
-  idl.instructions.flatMap(({ discriminator, accounts }) =>
-    accounts.length === 0 ? [] : [[written(discriminator), accounts.length]],
-  ),
-);
-
 /** The fields of a struct of the IDL, in order. @throws Error for a name that the IDL does not have. */
 export function fieldsOf(struct: string): IdlField[] {
   const found = idl.types.find((entry) => entry.name === struct);

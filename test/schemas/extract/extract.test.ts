@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { discriminator } from '../support/kit-codecs.ts';
 import {
   amounts,
   credit,
@@ -124,16 +123,4 @@ describe('events of the program', () => {
     const extract = whole(run([ours({ print: 'Program data: a b$' }, { emit: credit(1) })]));
     expect([extract.events.length, extract.badEvents.length]).toEqual([1, 1]);
   });
-});
-
-test('what whoever calls adds behind the accounts that the IDL lists is not written; where it lists none all may be', () => {
-  const accounts = [
-    ...(ours().accounts ?? []),
-    ...[5, 6].map((fill) => ({ address: key(fill), writable: false })),
-    { address: key(8), writable: true },
-  ];
-  const listed: Run = { ...ours({ emit: credit(1) }), accounts };
-  expect(whole(run([listed])).writable).toEqual([encodeBase58(POLICY)]);
-  for (const data of [discriminator('compound_lp'), unknown])
-    expect(whole(run([{ ...ours(), accounts, data }])).writable).toEqual([POLICY, key(8)].map(encodeBase58));
 });
