@@ -3,6 +3,7 @@ import { MalformedError } from '../malformed.ts';
 import type { ProgramEvent } from '../program/event-kinds.ts';
 import type { KnownEvent } from '../program/events.ts';
 import { encodeBase58 } from '../solana/base58.ts';
+import { policyAddress } from '../solana/pda.ts';
 import { eventsByCall, isWhole, lacksPause, type Read } from '../transaction/emissions.ts';
 import { type OwnCall, sameBytes } from '../transaction/own-calls.ts';
 import type { Call, ChainTransaction } from '../transaction/parts.ts';
@@ -67,7 +68,8 @@ export function derive(
     const emitting = emittingCall(call);
     if (emitting === null || isWhole(emitting.instruction, events)) return;
     const told = lacksPause(events) ? pauseOf(events) : toldBy(emitting, books, programId);
-    if (told === null) undecided.push({ what: emitting.instruction.emits, of: concerned(emitting) });
+    if (told === null)
+      undecided.push({ what: emitting.instruction.emits, of: concerned(emitting, programId) });
     else members.push({ ...told, place });
   });
 
@@ -126,10 +128,14 @@ interface UndecidedCall {
 
 const given = ({ accounts }: Call): Uint8Array[] => accounts.map(({ address }) => address);
 
-/** The policy that the IDL names, for no instruction is about two: whoever calls may add others' behind its accounts. */
-function concerned({ call, named }: EmittingCall): Uint8Array[] {
-  const policy = named('policy');
-  return policy === undefined ? given(call) : [policy];
+/**
+ * The policy that the IDL names, for no instruction is about two: whoever calls may add others' behind its accounts.
+ * Where the mint that it names does not prove it, as where an IDL groups accounts, any of them may be it.
+ */
+function concerned({ call, named }: EmittingCall, programId: Uint8Array): Uint8Array[] {
+  const [policy, mint] = [named('policy'), named('mint')];
+  if (policy === undefined || mint === undefined) return given(call);
+  return sameBytes(policyAddress(programId, mint), policy) ? [policy] : given(call);
 }
 
 /** Whether an event that is not decided may belong to a group. */

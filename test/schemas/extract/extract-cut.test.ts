@@ -42,10 +42,13 @@ describe('a transaction is not whole', () => {
     const tx = run([theirs({ log: 'x'.repeat(400) }), ours({ emit: credit(1) })]);
     const cut = { ...tx, logs: cutLogs(tx.logs as string[], 700) };
     for (const one of [cut, { ...tx, logs: ['Log truncated'] }])
-      expect(undecided(one)).toEqual({ what: ['CreditNoted'], accounts: [encodeBase58(POLICY)] });
+      expect(undecided(one)).toEqual({
+        what: ['CreditNoted'],
+        accounts: [encodeBase58(TOKEN), encodeBase58(POLICY)],
+      });
   });
 
-  test('for every account of a call of which the IDL names no policy', () => {
+  test('for every account of a call of which the IDL names no policy, or none that its mint proves', () => {
     const [first] = ours().accounts ?? [];
     const short: Run = { ...ours(), accounts: first === undefined ? [] : [first] };
     const ofNone: Run = { ...ours(), data: discriminator('set_protocol_paused') };

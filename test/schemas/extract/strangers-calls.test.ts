@@ -132,11 +132,29 @@ describe(`policies that strangers add behind the accounts of a call (seed ${SEED
     return { ...tx, calls: [call([47], accountsOf(tx)), ...given] };
   };
 
+  const withOtherMint = (one: Call): Call => {
+    const at = INSTRUCTIONS_WITH_EVENT.get(discriminatorOf(one.data))?.accounts.indexOf('mint');
+    const accounts = one.accounts.map((account, place) =>
+      place === at ? { ...account, address: MINT } : account,
+    );
+    return { ...one, accounts };
+  };
+
   test('lack nothing: what it does not decide is of the one that the program looked at', () => {
     for (const tx of cut.values()) {
       const { events, undecided } = derived(undecidedWith(tx, [OWN, MINT]));
       expect(events).toEqual([]);
       expect(undecided?.accounts).toEqual([encodeBase58(policyOf(tx))]);
+    }
+  });
+
+  test('count as well where the mint of the call does not prove which one that is', () => {
+    for (const tx of cut.values()) {
+      const undecided = undecidedWith(tx, []);
+      const ofOther = { ...undecided, calls: undecided.calls.map(withOtherMint) };
+      const ours = ofOther.calls.filter(({ data }) => INSTRUCTIONS_WITH_EVENT.has(discriminatorOf(data)));
+      const given = ours.flatMap(({ accounts }) => accounts.map(({ address }) => encodeBase58(address)));
+      expect(new Set(derived(ofOther).undecided?.accounts)).toEqual(new Set(given));
     }
   });
 
