@@ -102,7 +102,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     passed: (slot) => slots.last !== null && slots.last >= slot,
     ...{ rpc, signal },
   });
-  const reader = createAccountReader(rpc, following.expectedAt, timeOf, () => slots.last);
+  const reader = createAccountReader(rpc, following, timeOf, () => slots.last);
   const limits = limitsOf(options);
   const sweeper = createSweeper({
     ...{ reader, programId: program, mints: following.mints, send, logger, signal, ...limits },

@@ -14,8 +14,8 @@ export const RPC_WRITE_VERSION = (1n << 64n) - 1n;
 /** More of an account is never read where a stranger chose which one. */
 const MOST_STRANGERS_BYTES = 64 * 1024;
 /**
- * Nor of what is followed as a balance: anybody may have named a large account as one. A token account tells all within
- * these, and what else is told by its length alone is shorter.
+ * Nor of what a stranger alone names as a balance: that may be any large account. A token account tells all within these,
+ * and what else is told by its length alone is shorter.
  */
 const MOST_BALANCE_BYTES = 512;
 const SYSTEM = new Uint8Array(32);
@@ -23,7 +23,7 @@ const SYSTEM = new Uint8Array(32);
 /** Reads accounts over RPC as records of the log, at a slot that is `notBefore` or later. @throws RpcError */
 export interface AccountReader {
   /**
-   * At most ADDRESSES_PER_READ; an account that is not there is a record without lamports. Of what is followed as a
+   * At most ADDRESSES_PER_READ; an account that is not there is a record without lamports. Of what a stranger named as a
    * balance no more than such a one tells by.
    */
   read(addresses: readonly string[], notBefore: bigint): Promise<AccountRecord[]>;
@@ -37,6 +37,13 @@ export interface AccountReader {
   readProgram(programId: string, notBefore: bigint, mostBytes?: number): Promise<AccountRecord[]>;
   /** The same in parts, one of each kind of account. */
   readByPrefix(programId: string, notBefore: bigint): Promise<AccountRecord[]>;
+}
+
+/** What the addresses that are read are followed as. */
+export interface ReadAs {
+  expectedAt(address: Uint8Array): ExpectedAccount | null;
+  /** Whether a stranger alone says that a balance stands there; absent where no such are read. */
+  isNamed?(address: Uint8Array): boolean;
 }
 
 interface Place {
@@ -65,7 +72,7 @@ function isCut({ owner, data }: AccountRecord): boolean {
  */
 export function createAccountReader(
   rpc: Rpc,
-  expectedAt: (address: Uint8Array) => ExpectedAccount | null,
+  { expectedAt, isNamed = () => false }: ReadAs,
   timeOf: (slot: bigint) => Promise<number | null> = (slot) => toldTime(rpc, slot),
   newest: () => bigint | null = () => null,
 ): AccountReader {
@@ -126,7 +133,6 @@ export function createAccountReader(
     const again = cut.map(({ address }) => encodeBase58(address));
     return [...whole, ...(await readBounded(again, notBefore, MOST_STRANGERS_BYTES, null))];
   };
-  const isBalance = (address: string) => expectedAt(decodeKey(address) as Uint8Array) === 'token_account';
   const readOwned = async (programId: string, options: ReadOptions) => {
     const { slot, accounts } = await rpc.getProgramAccounts(programId, options);
     const place = { slot, blockTime: await timeOf(slot), expected: null };
@@ -140,11 +146,12 @@ export function createAccountReader(
   };
   return {
     read: async (addresses, notBefore) => {
-      const others = addresses.filter((address) => !isBalance(address));
+      const named = new Set(addresses.filter((address) => isNamed(decodeKey(address) as Uint8Array)));
+      const others = addresses.filter((address) => !named.has(address));
       const parts = await readParts(others, at(notBefore));
       return [
         ...(await recordsOf(parts, null, (account) => account)),
-        ...(await readBalances(addresses.filter(isBalance), notBefore)),
+        ...(await readBalances([...named], notBefore)),
       ];
     },
     readOfStrangers: (addresses, notBefore, expected) =>

@@ -49,7 +49,7 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
   const program = decodeKey(programId) as Uint8Array;
   const following = createFollowedAddresses(program, decodeKey(options.launchpadProgramId) as Uint8Array);
   for (const { address, expected, named } of options.known) following.add(address, expected, named);
-  const reader = createAccountReader(rpc, following.expectedAt);
+  const reader = createAccountReader(rpc, following);
   const done = new Set<string>();
   const keep = async (records: readonly AccountRecord[]) => {
     for (const record of records) {

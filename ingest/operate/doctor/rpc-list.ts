@@ -14,7 +14,7 @@ export async function tryList(
 ): Promise<Finding | null> {
   const reader = createAccountReader(
     createRpc(url, { commitment }),
-    () => null,
+    { expectedAt: () => null },
     async () => null,
   );
   const program = decodeKey(programId) as Uint8Array;

@@ -10,7 +10,10 @@ import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
 import type { AccountReader } from '../../history/accounts/account-reader.ts';
 import { createPatientRead } from '../../history/accounts/patient-read.ts';
 
-/** What the rota may cost a provider: one reading of a hundred accounts in this time. */
+/**
+ * What the rota may cost a provider: a hundred accounts in this time, in one request, or two where balances that strangers
+ * name are among others, and in one more what of those tells beyond the first bytes.
+ */
 const ROTA_EVERY_MS = 500;
 
 export interface RotaOptions {

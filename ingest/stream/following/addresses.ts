@@ -29,6 +29,8 @@ export interface FollowedAddresses {
   add(address: string, expected: ExpectedAccount, named?: boolean): boolean;
   expectedAt(address: Uint8Array): ExpectedAccount | null;
   isStreamed(address: Uint8Array): boolean;
+  /** Whether only a venue account says that a balance stands there. */
+  isNamed(address: Uint8Array): boolean;
   /** What matters most comes first: the balances, then what is priced, then what hardly changes. */
   streamed(): readonly string[];
   /** Token accounts of which only a venue account says that they are a policy's. */
@@ -168,6 +170,7 @@ export function createFollowedAddresses(
       return known.get(key) ?? (balances.has(key) ? 'token_account' : mints.has(key) ? 'mint' : null);
     },
     isStreamed: (address) => known.has(byteKey(address)),
+    isNamed: (address) => balances.has(byteKey(address)),
     streamed: () => {
       listed ??= [...known].sort(([, a], [, b]) => ORDER[a] - ORDER[b]).map(([key]) => base58Of(key));
       return listed;

@@ -35,7 +35,7 @@ async function node(slotAt: (count: number) => bigint): Promise<string> {
 const readerOf = (urls: string[], newest: () => bigint | null) =>
   createAccountReader(
     createRpc(urls, { commitment: 'confirmed' }),
-    () => null,
+    { expectedAt: () => null },
     async () => null,
     newest,
   );

@@ -87,7 +87,9 @@ describe('of what a stranger named as a balance', () => {
     account('policy', PROGRAM, policyBytes(), named),
     account('order book', STRANGER, Buffer.alloc(100_000, 1), named),
     account('pool', STRANGER, Buffer.alloc(9_000, 1), { expected: 'pool' }),
+    account('ours', TOKENS, large, named),
   ];
+  const isOurs = (address: Uint8Array) => ['pool', 'ours'].map(key).includes(encodeBase58(address));
   const at = (address: string | Uint8Array) =>
     whole.find(
       (one) => encodeBase58(one.address) === (typeof address === 'string' ? address : encodeBase58(address)),
@@ -98,8 +100,10 @@ describe('of what a stranger named as a balance', () => {
     ['sends all of it', false],
   ])('no more is read than such a one tells by, from a node that %s', async (_, keepsTo) => {
     const asked = new Map<string, (number | undefined)[]>();
+    let requests = 0;
     const rpc = {
       getMultipleAccounts: async (addresses: readonly string[], { mostBytes }: ReadOptions = {}) => {
+        requests += 1;
         for (const address of addresses) asked.set(address, [...(asked.get(address) ?? []), mostBytes]);
         const accounts = addresses.map((address) => {
           const { owner, lamports, data } = at(address) as AccountRecord;
@@ -110,7 +114,7 @@ describe('of what a stranger named as a balance', () => {
     };
     const reader = createAccountReader(
       rpc as unknown as Rpc,
-      (address) => at(address)?.expected ?? null,
+      { expectedAt: (address) => at(address)?.expected ?? null, isNamed: (address) => !isOurs(address) },
       async () => null,
     );
     const records = await reader.read(
@@ -133,12 +137,16 @@ describe('of what a stranger named as a balance', () => {
       expect(saysOf(read), name).toEqual(saysOf(at(key(name))));
     }
     const bounds = Object.fromEntries(
-      ['plain', 'large', 'order book', 'mint', 'pool'].map((name) => [name, asked.get(key(name))]),
+      ['plain', 'large', 'order book', 'mint', 'pool', 'ours'].map((name) => [name, asked.get(key(name))]),
     );
     expect(bounds).toEqual({
       ...{ plain: [512], large: [512], 'order book': [512] },
-      ...{ mint: [512, 65_536], pool: [undefined] },
+      ...{ mint: [512, 65_536], pool: [undefined], ours: [undefined] },
     });
+    const before = requests;
+    // A provider that streams few addresses has hundreds of these among pools, each half a second.
+    await reader.read(['pool', 'ours'].map(key), 1n);
+    expect(requests - before).toBe(1);
   });
 
   test('and is none it is told of once, whatever becomes of it', async () => {

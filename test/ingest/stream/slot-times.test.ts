@@ -66,12 +66,14 @@ test.each([METHOD_NOT_FOUND, INTERNAL])(
       },
     });
     expect(await times(60n)).toBe(1_060);
-    const records = await createAccountReader(rpc, () => null).read([key('one')], 1n);
+    const records = await createAccountReader(rpc, { expectedAt: () => null }).read([key('one')], 1n);
     expect(records.map(({ slot, blockTime }) => [slot, blockTime])).toEqual([[60n, null]]);
   },
 );
 
 test('of one that does not answer nothing is known', async () => {
   const rpc = failing(new RpcError('unreachable', 'away')) as Rpc;
-  await expect(createAccountReader(rpc, () => null).read([key('one')], 1n)).rejects.toThrow('away');
+  await expect(createAccountReader(rpc, { expectedAt: () => null }).read([key('one')], 1n)).rejects.toThrow(
+    'away',
+  );
 });

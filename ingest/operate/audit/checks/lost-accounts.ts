@@ -21,11 +21,7 @@ const MOST_LISTED = 1_000;
 /** Tells the program's accounts that a node lists and the index has no state of. A list that lacks them hides them. */
 export async function auditLostAccounts(context: AuditContext, rpc: Rpc): Promise<void> {
   const { store, programId, report, signal, caughtUp } = context;
-  const reader = createAccountReader(
-    rpc,
-    () => 'program',
-    async () => null,
-  );
+  const reader = createAccountReader(rpc, { expectedAt: () => 'program' }, async () => null);
   const listed = await reader.readProgram(programId, 0n, 0).catch((error) => {
     if (!(error instanceof RpcError) || error.kind !== 'refused') throw error;
     report.notComparable(SUBJECT, 'of the program that are stored nowhere: no node lists them');
