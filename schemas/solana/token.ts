@@ -37,6 +37,8 @@ const MINT_SIZE = 82;
 const ACCOUNT_SIZE = 165;
 /** Either program tells one by its length alone, and takes nothing else of it: whoever makes one chooses its bytes. */
 const MULTISIG_SIZE = 355;
+/** Of a mint. */
+const INITIALISED_AT = 45;
 /** Of an account with extensions: 1 mint, 2 token account. */
 const TYPE_AT = 165;
 const TLV_AT = 166;
@@ -55,6 +57,13 @@ export function tokenProgramKind(data: Uint8Array): 'mint' | 'account' | null {
   if (data[TYPE_AT] === 1) return 'mint';
   return data[TYPE_AT] === 2 ? 'account' : null;
 }
+
+/** The same, of accounts of either token program. */
+export const tokenKindOf = ({ owner, data }: { owner: Uint8Array; data: Uint8Array }) =>
+  isTokenProgram(owner) ? tokenProgramKind(data) : null;
+
+export const isInitialisedMint = (account: { owner: Uint8Array; data: Uint8Array }): boolean =>
+  tokenKindOf(account) === 'mint' && account.data[INITIALISED_AT] === 1;
 
 /** @throws MalformedError where the bytes are no initialised token account. */
 export function decodeTokenAccount(data: Uint8Array): TokenAccount {
@@ -75,7 +84,7 @@ export function decodeTokenAccount(data: Uint8Array): TokenAccount {
 export function decodeMint(data: Uint8Array, address: Uint8Array): Mint {
   if (tokenProgramKind(data) !== 'mint')
     throw new MalformedError('mint', `${data.length} bytes that are no mint`);
-  if (data[45] !== 1) throw new MalformedError('mint', 'not initialised');
+  if (data[INITIALISED_AT] !== 1) throw new MalformedError('mint', 'not initialised');
   const view = new DataView(data.buffer, data.byteOffset, data.length);
   const extensions = readExtensions(data);
   const pointed = extensions.get(METADATA_POINTER)?.subarray(32, 64);

@@ -5,7 +5,7 @@ import { MOST_AHEAD } from '../../../runtime/rpc/same-chain.ts';
 import { ACCOUNT_PREFIXES, accountType } from '../../../schemas/program/accounts.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { isTokenProgram, tokenProgramKind } from '../../../schemas/solana/token.ts';
+import { isTokenProgram, tokenKindOf } from '../../../schemas/solana/token.ts';
 import { type AccountsPart, createPartsReader } from './account-parts.ts';
 import { toldTime } from './told-time.ts';
 
@@ -24,9 +24,14 @@ const SYSTEM = new Uint8Array(32);
 export interface AccountReader {
   /**
    * At most ADDRESSES_PER_READ; an account that is not there is a record without lamports. Of what a stranger named as a
-   * balance no more than such a one tells by.
+   * balance no more than such a one tells by; all the same the rest of a mint or an account of the program, where that
+   * is news: where it is none nothing is answered of it.
    */
-  read(addresses: readonly string[], notBefore: bigint): Promise<AccountRecord[]>;
+  read(
+    addresses: readonly string[],
+    notBefore: bigint,
+    isNews?: (record: AccountRecord) => boolean,
+  ): Promise<AccountRecord[]>;
   /** The same of accounts whose addresses strangers chose: of a large one no more than the bound. */
   readOfStrangers(
     addresses: readonly string[],
@@ -44,6 +49,8 @@ export interface ReadAs {
   expectedAt(address: Uint8Array): ExpectedAccount | null;
   /** Whether a stranger alone says that a balance stands there; absent where no such are read. */
   isNamed?(address: Uint8Array): boolean;
+  /** Whose accounts a stranger may name as one. */
+  programId?: Uint8Array;
 }
 
 interface Place {
@@ -60,10 +67,12 @@ const shortenedTo =
     account === null ? null : { ...account, data: account.data.subarray(0, mostBytes) };
 
 /** Whether what stands where a balance was named is something else of which the bytes beyond the bound tell. */
-function isCut({ owner, data }: AccountRecord): boolean {
+const isCutOf = (programId: Uint8Array | undefined) => (record: AccountRecord) => {
+  const { owner, data } = record;
   if (data.length < MOST_BALANCE_BYTES) return false;
-  return isTokenProgram(owner) ? tokenProgramKind(data) === 'mint' : accountType(data) !== null;
-}
+  if (isTokenProgram(owner)) return tokenKindOf(record) === 'mint';
+  return programId !== undefined && Buffer.compare(owner, programId) === 0 && accountType(data) !== null;
+};
 
 /**
  * @param timeOf unix seconds of a slot; null where nobody knows.
@@ -72,7 +81,7 @@ function isCut({ owner, data }: AccountRecord): boolean {
  */
 export function createAccountReader(
   rpc: Rpc,
-  { expectedAt, isNamed = () => false }: ReadAs,
+  { expectedAt, isNamed = () => false, programId: ours }: ReadAs,
   timeOf: (slot: bigint) => Promise<number | null> = (slot) => toldTime(rpc, slot),
   newest: () => bigint | null = () => null,
 ): AccountReader {
@@ -126,11 +135,17 @@ export function createAccountReader(
     const parts = await readParts(addresses, { ...at(notBefore), mostBytes });
     return recordsOf(parts, expected, shortenedTo(mostBytes));
   };
-  const readBalances = async (addresses: readonly string[], notBefore: bigint) => {
+  const isCut = isCutOf(ours);
+  const readBalances = async (
+    addresses: readonly string[],
+    notBefore: bigint,
+    isNews: (record: AccountRecord) => boolean,
+  ) => {
     const records = await readBounded(addresses, notBefore, MOST_BALANCE_BYTES, null);
-    const [whole, cut] = [records.filter((record) => !isCut(record)), records.filter(isCut)];
-    if (cut.length === 0) return whole;
-    const again = cut.map(({ address }) => encodeBase58(address));
+    const whole = records.filter((record) => !isCut(record));
+    const news = records.filter((record) => isCut(record) && isNews(record));
+    if (news.length === 0) return whole;
+    const again = news.map(({ address }) => encodeBase58(address));
     return [...whole, ...(await readBounded(again, notBefore, MOST_STRANGERS_BYTES, null))];
   };
   const readOwned = async (programId: string, options: ReadOptions) => {
@@ -145,13 +160,13 @@ export function createAccountReader(
     return records;
   };
   return {
-    read: async (addresses, notBefore) => {
+    read: async (addresses, notBefore, isNews = () => true) => {
       const named = new Set(addresses.filter((address) => isNamed(decodeKey(address) as Uint8Array)));
       const others = addresses.filter((address) => !named.has(address));
       const parts = await readParts(others, at(notBefore));
       return [
         ...(await recordsOf(parts, null, (account) => account)),
-        ...(await readBalances([...named], notBefore)),
+        ...(await readBalances([...named], notBefore, isNews)),
       ];
     },
     readOfStrangers: (addresses, notBefore, expected) =>

@@ -10,6 +10,7 @@ import {
   decodeMint,
   decodeTokenAccount,
   isTokenProgram,
+  tokenKindOf,
   tokenProgramKind,
 } from '../../../schemas/solana/token.ts';
 import { sameBytes } from '../../../schemas/transaction/own-calls.ts';
@@ -73,9 +74,6 @@ export function readAccount(record: AccountRecord, programId: Uint8Array): Accou
   if (record.expected === null) return 'foreign';
   throw new MalformedError(record.expected, `${record.data.length} bytes of the program ${owner}`);
 }
-
-const tokenKindOf = (record: AccountRecord) =>
-  isTokenProgram(record.owner) ? tokenProgramKind(record.data) : null;
 
 function token(record: AccountRecord, owner: string): AccountReading {
   const kind = tokenProgramKind(record.data);

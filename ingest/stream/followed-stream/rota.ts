@@ -5,14 +5,14 @@ import type { Logger } from '../../../runtime/process/log.ts';
 import { backoffMs } from '../../../runtime/retry.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { isTokenProgram } from '../../../schemas/solana/token.ts';
+import { isInitialisedMint, tokenKindOf } from '../../../schemas/solana/token.ts';
 import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
 import type { AccountReader } from '../../history/accounts/account-reader.ts';
 import { createPatientRead } from '../../history/accounts/patient-read.ts';
 
 /**
  * What the rota may cost a provider: a hundred accounts in this time, in one request, or two where balances that strangers
- * name are among others, and in one more what of those tells beyond the first bytes.
+ * name are among others, and one more for the rest of what is no balance and has come to stand at those.
  */
 const ROTA_EVERY_MS = 500;
 
@@ -56,11 +56,12 @@ interface Round {
   allRead(): void;
 }
 
-/** Of what was named as a balance and no token program owns it says no more than that there is none, whatever it becomes. */
-function stateOf({ expected, lamports, owner, data }: AccountRecord): string {
+/** Where a balance was named and none stands, no more than that and whether it is a mint, whatever becomes of it. */
+function stateOf(record: AccountRecord): string {
+  const { expected, lamports, owner, data } = record;
   const of = encodeBase58(owner);
-  if (expected === 'token_account' && !isTokenProgram(owner))
-    return `${lamports > 0n}:${of}:${data.length > 0}`;
+  if (expected === 'token_account' && tokenKindOf(record) !== 'account')
+    return `${lamports > 0n}:${of}:${data.length > 0}:${isInitialisedMint(record)}`;
   return `${lamports}:${of}:${hash('sha256', data, 'base64')}`;
 }
 
@@ -70,7 +71,10 @@ function stateOf({ expected, lamports, owner, data }: AccountRecord): string {
  */
 export function createRota(options: RotaOptions): Rota {
   const { reader, onRead, onJoined, onLeft, logger, signal, everyMs = ROTA_EVERY_MS } = options;
-  const patientRead = createPatientRead(reader.read, options);
+  const patientRead = createPatientRead(
+    (addresses, notBefore) => reader.read(addresses, notBefore, isOther),
+    options,
+  );
   let states = new Map<string, Told | null>();
   /** They come before the others: they had no turn yet. */
   let fresh = new Set<string>();
@@ -79,17 +83,23 @@ export function createRota(options: RotaOptions): Rota {
   let running = false;
   let round: Round | null = null;
 
-  /** @param isTold the log has it, whether it is news or not */
-  const isNews = (record: AccountRecord, isTold: boolean) => {
+  /** What it says beside what is known of its address; null where that is newer, or not read here. */
+  const compared = (record: AccountRecord) => {
     const address = encodeBase58(record.address);
     const known = states.get(address);
     const { slot } = record;
-    if (known === undefined || (known !== null && slot < known.slot)) return false;
+    if (known === undefined || (known !== null && slot < known.slot)) return null;
     const state = stateOf(record);
+    return { address, told: { slot, state }, isOther: known?.state !== state };
+  };
+  const isOther = (record: AccountRecord) => compared(record)?.isOther === true;
+  /** @param isTold the log has it, whether it is news or not */
+  const isNews = (record: AccountRecord, isTold: boolean) => {
+    const found = compared(record);
     // The log has it as of the slot that it was told of: what comes late behind that is the newest there.
-    if (known?.state === state && !isTold) return false;
-    states.set(address, { slot, state });
-    return known?.state !== state;
+    if (found === null || (!found.isOther && !isTold)) return false;
+    states.set(found.address, found.told);
+    return found.isOther;
   };
   const turn = async () => {
     const some = nextOf(fresh, queue);

@@ -10,12 +10,7 @@ import {
   policyTokenAccounts,
   poolAddress,
 } from '../../../schemas/solana/pda.ts';
-import {
-  decodeMint,
-  decodeTokenAccount,
-  isTokenProgram,
-  tokenProgramKind,
-} from '../../../schemas/solana/token.ts';
+import { decodeMint, decodeTokenAccount, tokenKindOf } from '../../../schemas/solana/token.ts';
 
 /**
  * The addresses that are followed beyond what the program owns, and what stands at each. Those that follow from the
@@ -23,6 +18,7 @@ import {
  * may have named any account there is, and never decides what an address of ours means.
  */
 export interface FollowedAddresses {
+  programId: Uint8Array;
   /** Learns from a state what else to follow; answers the addresses that are new and streamed, base58. */
   learn(record: AccountRecord): string[];
   /** Follows an address that is known from before. False where it was followed already, or is not streamed. */
@@ -143,18 +139,21 @@ export function createFollowedAddresses(
     return same(poolAddress(record.owner, baseMint, quoteMint), record.address);
   };
 
+  /** One that was named as a balance is told of once: from then on it is followed as what it is. */
   const isFollowedMint = (record: AccountRecord): boolean => {
     const key = byteKey(record.address);
-    return (known.get(key) === 'mint' || mints.has(key)) && isOf(record, 'mint');
+    const isFollowed = known.get(key) === 'mint' || mints.has(key) || balances.has(key);
+    return isFollowed && tokenKindOf(record) === 'mint';
   };
   /** Whoever has it owned by the policy has made it for that. */
   const isOfItsPolicy = (record: AccountRecord): boolean => {
     const policies = balances.get(byteKey(record.address));
-    if (policies === undefined || !isOf(record, 'account')) return false;
+    if (policies === undefined || tokenKindOf(record) !== 'account') return false;
     return policies.has(byteKey(decodeTokenAccount(record.data).owner));
   };
 
   return {
+    programId,
     add: (address, expected, named = false) => {
       // Its mint says where it is once the mint is read.
       if (expected === 'metadata') return false;
@@ -197,6 +196,7 @@ export function createFollowedAddresses(
         else if (isOfItsPolicy(record)) follow(found, address, 'token_account');
         else if (isFollowedMint(record)) {
           const { metadataPointer } = decodeMint(data, address);
+          followMint(address);
           if (metadataPointer === null) pointers.delete(key);
           else pointers.set(key, byteKey(metadataPointer));
         }
@@ -210,7 +210,3 @@ export function createFollowedAddresses(
 }
 
 const base58Of = (key: string) => encodeBase58(bytesOfKey(key));
-
-function isOf(record: AccountRecord, kind: 'mint' | 'account'): boolean {
-  return isTokenProgram(record.owner) && tokenProgramKind(record.data) === kind;
-}

@@ -120,6 +120,18 @@ test('a mint that somebody names is read and never streamed; a launched one is',
   expect(followed.expectedAt(rawKey('asset'))).toBe('mint');
 });
 
+test('a mint that is named as a balance is read in the turns of mints from then on, and is no less named', () => {
+  const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD);
+  followed.learn(venue('venue', 'policy', 'token', 'asset'));
+  followed.learn(account('token', rawKey('stranger'), new Uint8Array(82).fill(1)));
+  expect(followed.mints()).toEqual([key('asset')]);
+  expect(followed.learn(pointing('token', key('elsewhere')))).toEqual([]);
+  expect(followed.mints()).toEqual(['asset', 'token'].map(key));
+  expect(followed.metadata()).toEqual([key('elsewhere')]);
+  expect(followed.namedBalances()).toEqual([key('token')]);
+  expect(followed.isNamed(rawKey('token'))).toBe(true);
+});
+
 test("a venue account's balance is streamed once its owner is the policy, and read over RPC until then", () => {
   let changes = 0;
   const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD, () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mintData } from '../../../devnet/bytes/mint.ts';
 import { createAccountReader } from '../../../ingest/history/accounts/account-reader.ts';
 import { readAccount } from '../../../ingest/materialise/rows/account.ts';
+import { readStates } from '../../../ingest/materialise/rows/read-states.ts';
 import { createFollowed } from '../../../ingest/stream/followed-stream/followed.ts';
 import { createRota } from '../../../ingest/stream/followed-stream/rota.ts';
 import { createFollowedAddresses } from '../../../ingest/stream/following/addresses.ts';
@@ -73,18 +74,20 @@ const STRANGER = rawKey('an exchange');
 const named = { expected: 'token_account', source: 'rpc' } as const;
 
 describe('of what a stranger named as a balance', () => {
-  const mint = mintData({
-    ...{ address: key('mint'), program: TOKEN_2022_PROGRAM, decimals: 6, supply: 9n },
-    metadata: { name: 'Long', symbol: 'LONG', uri: `https://a.example/${'x'.repeat(900)}` },
-    ...{ metadataPointer: null, unknownExtension: true },
-  });
+  const mintOf = (supply: bigint) =>
+    mintData({
+      ...{ address: key('mint'), program: TOKEN_2022_PROGRAM, decimals: 6, supply },
+      metadata: { name: 'Long', symbol: 'LONG', uri: `https://a.example/${'x'.repeat(900)}` },
+      ...{ metadataPointer: null, unknownExtension: true },
+    });
   const large = Buffer.concat([tokenBytes(7n, { owner: 'o' }), Buffer.from([2]), Buffer.alloc(10_000, 2)]);
   const whole = [
     account('plain', TOKENS, tokenBytes(5n, { owner: 'o' }), named),
     account('large', TOKENS, large, named),
     account('multisig', TOKENS, Buffer.concat([tokenBytes(5n), Buffer.alloc(190, 2)]), named),
-    account('mint', TOKENS, mint, named),
+    account('mint', TOKENS, mintOf(9n), named),
     account('policy', PROGRAM, policyBytes(), named),
+    account('like a policy', STRANGER, policyBytes(), named),
     account('order book', STRANGER, Buffer.alloc(100_000, 1), named),
     account('pool', STRANGER, Buffer.alloc(9_000, 1), { expected: 'pool' }),
     account('ours', TOKENS, large, named),
@@ -114,7 +117,11 @@ describe('of what a stranger named as a balance', () => {
     };
     const reader = createAccountReader(
       rpc as unknown as Rpc,
-      { expectedAt: (address) => at(address)?.expected ?? null, isNamed: (address) => !isOurs(address) },
+      {
+        expectedAt: (address) => at(address)?.expected ?? null,
+        isNamed: (address) => !isOurs(address),
+        programId: PROGRAM,
+      },
       async () => null,
     );
     const records = await reader.read(
@@ -123,7 +130,10 @@ describe('of what a stranger named as a balance', () => {
     );
     const sizes = (of: readonly AccountRecord[]) =>
       Object.fromEntries(of.map(({ address, data }) => [encodeBase58(address), data.length]));
-    expect(sizes(records)).toEqual({ ...sizes(whole), [key('large')]: 512, [key('order book')]: 512 });
+    expect(sizes(records)).toEqual({
+      ...sizes(whole),
+      ...Object.fromEntries(['large', 'order book', 'like a policy'].map((name) => [key(name), 512])),
+    });
     for (const name of ['plain', 'large', 'multisig', 'mint', 'policy']) {
       const saysOf = (record: AccountRecord | undefined) => {
         try {
@@ -137,11 +147,14 @@ describe('of what a stranger named as a balance', () => {
       expect(saysOf(read), name).toEqual(saysOf(at(key(name))));
     }
     const bounds = Object.fromEntries(
-      ['plain', 'large', 'order book', 'mint', 'pool', 'ours'].map((name) => [name, asked.get(key(name))]),
+      ['plain', 'large', 'order book', 'like a policy', 'mint', 'policy', 'pool', 'ours'].map((name) => [
+        name,
+        asked.get(key(name)),
+      ]),
     );
     expect(bounds).toEqual({
-      ...{ plain: [512], large: [512], 'order book': [512] },
-      ...{ mint: [512, 65_536], pool: [undefined], ours: [undefined] },
+      ...{ plain: [512], large: [512], 'order book': [512], 'like a policy': [512] },
+      ...{ mint: [512, 65_536], policy: [512, 65_536], pool: [undefined], ours: [undefined] },
     });
     const before = requests;
     // A provider that streams few addresses has hundreds of these among pools, each half a second.
@@ -159,6 +172,11 @@ describe('of what a stranger named as a balance', () => {
       account('a', STRANGER, Buffer.alloc(512, 1), { ...named, slot: 16n }),
       account('a', STRANGER, Buffer.alloc(0), { ...named, slot: 17n }),
       account('a', STRANGER, Buffer.alloc(0), { ...named, slot: 18n, lamports: 0n }),
+      // Not initialised yet it closes no balance.
+      account('a', TOKENS, Buffer.alloc(82), { ...named, slot: 19n }),
+      account('a', TOKENS, mintOf(1n), { ...named, slot: 20n }),
+      account('a', TOKENS, mintOf(2n), { ...named, slot: 21n, lamports: 9n }),
+      account('a', TOKENS, tokenBytes(5n), { ...named, slot: 22n }),
     ];
     const sent: bigint[] = [];
     const rota = createRota({
@@ -177,6 +195,50 @@ describe('of what a stranger named as a balance', () => {
     rota.set([key('a')]);
     await awaited(() => expect(turns).toEqual([]));
     await awaited(() => expect(stop.signal.aborted).toBe(true));
-    expect(sent).toEqual([11n, 14n, 15n, 16n, 17n, 18n]);
+    expect(sent).toEqual([11n, 14n, 15n, 16n, 17n, 18n, 19n, 20n, 22n]);
+  });
+
+  test('a mint is read whole and told of once, which closes the balance, and one that comes back is told at once', async () => {
+    let slot = 10n;
+    const asked: (number | undefined)[] = [];
+    const rpc = {
+      getMultipleAccounts: async (_: readonly string[], { mostBytes }: ReadOptions = {}) => {
+        asked.push(mostBytes);
+        slot += 1n;
+        const isBalance = slot < 12n || slot > 18n;
+        const data = isBalance ? tokenBytes(5n) : mintOf(slot);
+        return { slot, accounts: [{ owner: TOKENS, lamports: 1n, data: data.subarray(0, mostBytes) }] };
+      },
+    };
+    const sent: AccountRecord[] = [];
+    const rota = createRota({
+      reader: createAccountReader(
+        rpc as unknown as Rpc,
+        { expectedAt: () => 'token_account', isNamed: () => true, programId: PROGRAM },
+        async () => null,
+      ),
+      notBefore: () => 0n,
+      onRead: async (records) => {
+        sent.push(...records);
+        if (slot > 18n) stop.abort();
+      },
+      ...{ onJoined: () => {}, onLeft: () => {}, everyMs: 1 },
+      ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
+    });
+    rota.set([key('mint')]);
+    await awaited(() => expect(stop.signal.aborted).toBe(true));
+    const whole = mintOf(1n).length;
+    expect(whole).toBeGreaterThan(512);
+    expect(sent.map((record) => [record.slot, record.data.length])).toEqual([
+      ...[[11n, 165] as const, [13n, whole] as const],
+      [19n, 165],
+    ]);
+    expect(asked).toEqual([512, 512, 65_536, ...Array.from({ length: 6 }, () => 512)]);
+    const { seen, deadLetters } = readStates(sent.slice(1, 2), PROGRAM);
+    expect(seen.map(({ table, reading }) => [table, reading === 'missing'])).toEqual([
+      ['mints', false],
+      ['token_accounts', true],
+    ]);
+    expect(deadLetters).toEqual([]);
   });
 });
