@@ -17,7 +17,7 @@ const MOST_STRANGERS_BYTES = 64 * 1024;
  * Nor of what a stranger alone names as a balance: that may be any large account. A token account tells all within these,
  * and what else is told by its length alone is shorter.
  */
-const MOST_BALANCE_BYTES = 512;
+export const MOST_BALANCE_BYTES = 512;
 const SYSTEM = new Uint8Array(32);
 
 /** Reads accounts over RPC as records of the log, at a slot that is `notBefore` or later. @throws RpcError */

@@ -1,6 +1,7 @@
 import { chunks } from '../../../runtime/chunks.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, ExpectedAccount, LogRecord } from '../../../schemas/records.ts';
+import { tokenKindOf } from '../../../schemas/solana/token.ts';
 import type { AccountReader } from '../../history/accounts/account-reader.ts';
 import type { LogPosition } from '../../log/port.ts';
 import { behindStream, newestSlot } from '../following/behind-stream.ts';
@@ -97,6 +98,11 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     ...(options.rotaMs === undefined ? {} : { everyMs: options.rotaMs }),
     ...{ logger, signal },
   });
+  /** Of what the turns of mints and metadata tell, where a balance is named: that none stands there is the rota's to tell. */
+  const isBesideBalance = (record: AccountRecord) =>
+    (record.expected === 'mint' || record.expected === 'metadata') &&
+    options.expectedAt(record.address) === 'token_account' &&
+    tokenKindOf(record) !== 'account';
   let overRpc: readonly string[] = [];
   const setRota = () => rota.set([...overRpc, ...options.named()]);
   const beside = createFollowedStream({
@@ -132,7 +138,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     told: (record) => {
       if (record.source === 'rpc') leftRota.read(record.address, record.slot);
       carried.told(record);
-      rota.told(record);
+      if (!isBesideBalance(record)) rota.told(record);
     },
     add: (addresses) => {
       carried.added(addresses);

@@ -7,7 +7,7 @@ import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { isInitialisedMint, tokenKindOf } from '../../../schemas/solana/token.ts';
 import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
-import type { AccountReader } from '../../history/accounts/account-reader.ts';
+import { type AccountReader, MOST_BALANCE_BYTES } from '../../history/accounts/account-reader.ts';
 import { createPatientRead } from '../../history/accounts/patient-read.ts';
 
 /**
@@ -62,7 +62,9 @@ function stateOf(record: AccountRecord): string {
   const of = encodeBase58(owner);
   if (expected === 'token_account' && tokenKindOf(record) !== 'account')
     return `${lamports > 0n}:${of}:${data.length > 0}:${isInitialisedMint(record)}`;
-  return `${lamports}:${of}:${hash('sha256', data, 'base64')}`;
+  // The turns of mints and metadata read more of it.
+  const bytes = tokenKindOf(record) === 'account' ? data.subarray(0, MOST_BALANCE_BYTES) : data;
+  return `${lamports}:${of}:${hash('sha256', bytes, 'base64')}`;
 }
 
 /**

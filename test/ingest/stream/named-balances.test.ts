@@ -26,9 +26,12 @@ const never = () => {
   throw new Error('nothing is streamed here');
 };
 
-/** Followed addresses with the turns behind them, as ingest has them; how often all named ones were gone through. */
-function stage() {
-  const seen = { gone: 0, read: new Set<string>(), lost: [] as string[] };
+/**
+ * Followed addresses with the turns behind them, as ingest has them; how often all named ones were gone through.
+ * @param found what each turn finds.
+ */
+function stage(found: () => AccountRecord[] = () => []) {
+  const seen = { gone: 0, read: new Set<string>(), lost: [] as string[], sent: [] as bigint[] };
   let onNamed = (_address: string, _isNamed: boolean) => {};
   const following = createFollowedAddresses(PROGRAM, rawKey('launchpad'), (...named) => onNamed(...named));
   const followed = createFollowed({
@@ -43,18 +46,21 @@ function stage() {
     reader: {
       read: async (addresses: readonly string[]) => {
         for (const address of addresses) seen.read.add(address);
-        return [];
+        return found();
       },
     } as never,
-    ...{ read: never, reread: never, learn: never, handle: never, onUnreadable: never, onFollowed: never },
+    ...{ read: never, reread: never, handle: never, onUnreadable: never, onFollowed: never },
+    learn: (record) => followed.told(record),
     send: async (records: readonly LogRecord[]) => {
-      for (const record of records)
+      for (const record of records) {
         if (record.kind === 'carried' && !record.carried) seen.lost.push(encodeBase58(record.address));
+        if (record.kind === 'account') seen.sent.push(record.slot);
+      }
     },
     ...{ rotaMs: 1, logger: createLogger('silent', 'test'), signal: stop.signal },
   });
   onNamed = followed.onNamed;
-  return { following, seen };
+  return { following, followed, seen };
 }
 
 test('a thousand balances that strangers name at once each join the turns, and none has the others gone through', async () => {
@@ -240,5 +246,43 @@ describe('of what a stranger named as a balance', () => {
       ['token_accounts', true],
     ]);
     expect(deadLetters).toEqual([]);
+  });
+
+  test('and is a mint or metadata to others, the rota tells of a balance alone, whatever their turns say stands there', async () => {
+    let found = account('a', STRANGER, Buffer.alloc(512, 1), { ...named, slot: 1n });
+    let turns = 0;
+    const { following, followed, seen } = stage(() => {
+      turns += 1;
+      return [found];
+    });
+    following.add(key('a'), 'mint', true);
+    following.add(key('a'), 'token_account', true);
+    const turn = async (slot: bigint, owner: Uint8Array, data: Uint8Array, lamports = 1n) => {
+      found = account('a', owner, data, { ...named, slot, lamports });
+      const before = turns;
+      // The one before the second of them is done with.
+      await awaited(() => expect(turns).toBeGreaterThan(before + 1));
+    };
+    const told = (expected: 'mint' | 'metadata', slot: bigint, owner: Uint8Array, data: Uint8Array) =>
+      followed.told(account('a', owner, data, { expected, source: 'rpc', slot }));
+    const balance = tokenBytes(5n);
+
+    await turn(1n, STRANGER, Buffer.alloc(512, 1));
+    told('mint', 2n, STRANGER, Buffer.alloc(2_000, 1));
+    await turn(2n, STRANGER, Buffer.alloc(512, 1));
+    expect(seen.sent).toEqual([1n]);
+    await turn(3n, TOKENS, balance);
+    told('mint', 4n, TOKENS, tokenBytes(7n));
+    await turn(5n, TOKENS, balance);
+    expect(seen.sent).toEqual([1n, 3n, 5n]);
+    told('metadata', 6n, TOKENS, mintOf(1n));
+    await turn(7n, TOKENS, balance);
+    expect(seen.sent).toEqual([1n, 3n, 5n]);
+    await turn(8n, TOKENS, large.subarray(0, 512));
+    told('mint', 8n, TOKENS, large);
+    await turn(9n, TOKENS, large.subarray(0, 512));
+    told('mint', 10n, new Uint8Array(32), new Uint8Array(0));
+    await turn(10n, new Uint8Array(32), new Uint8Array(0), 0n);
+    expect(seen.sent).toEqual([1n, 3n, 5n, 8n, 10n]);
   });
 });
