@@ -16,6 +16,8 @@ export interface AppOptions extends HttpOptions {
   readPosts?: ReadPosts;
   numberedPosts?: NumberedPosts;
   streamLimits?: Partial<ClientLimits>;
+  /** Milliseconds that only go on, by which events are told: `performance.now` unless it is given. */
+  streamClock?: () => number;
 }
 
 /** The API: its table of routes, served over HTTP. */
@@ -31,6 +33,7 @@ export function createApp(options: AppOptions): Koa {
     posts: options.numberedPosts ?? null,
     onError: (error) => options.onError?.(error, '/stream'),
     ...(options.streamLimits === undefined ? {} : { limits: options.streamLimits }),
+    ...(options.streamClock === undefined ? {} : { clock: options.streamClock }),
   });
   const routes = [...readRoutes(deps), ...streams.routes];
   routes.push(...(options.agentRoutes ?? []));

@@ -20,6 +20,7 @@ import {
   type TakenBack,
 } from './event-window.ts';
 import type { ChainPosition, FilledIn } from './position.ts';
+import { createToldOnce, takenBackAt } from './told-once.ts';
 
 /** An event, where a client is that has it, and whose it is. */
 export interface ChainEvent {
@@ -66,7 +67,8 @@ export interface ActivityFeed {
 
 /** The events of all policies as whole slots of them are applied: two questions a marker, for all clients. */
 export function createActivityFeed(latest: Latest, now = () => performance.now()): ActivityFeed {
-  let at: { store: Store; window: EventWindow; made: Memo<IndexPosition> } | null = null;
+  let at: { store: Store; window: EventWindow; made: Memo<IndexPosition>; since: number } | null = null;
+  const toldOnce = createToldOnce();
   let lateToldAt = Number.NEGATIVE_INFINITY;
   const mayTellLate = () => now() - lateToldAt >= LATE_EVERY_MS;
   // Connections of their own: neither memory nor pages wait for streams, and nobody's news for what another has missed.
@@ -81,7 +83,7 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
     const { slot } = made.value;
     const from = slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n;
     const window = createEventWindow(slot, made.value, await eventIdentities(store, from, slot, MOST_RECENT));
-    at = { store, window, made };
+    at = { store, window, made, since: now() };
   };
 
   return {
@@ -95,7 +97,11 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
       }
       const tip = at.window.tip();
       const waits = at.made.value.late !== tip.late;
-      if (at.store === store && latest.held(at.made) && !(waits && mayTellLate())) return NOTHING;
+      if (at.store === store && latest.held(at.made) && !(waits && mayTellLate())) {
+        const again = takenBackAt(toldOnce.dueWhereItStands(now() - at.since), tip);
+        toldOnce.toldAgain(again);
+        return again.length === 0 ? NOTHING : { events: again, gap: null };
+      }
       const made = await latest.read(indexPosition);
       const { slot, closedGaps } = made.value;
       // Until it is told of, everybody's place is still one from before it came.
@@ -111,10 +117,14 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
         return { events: [], gap: 'too much happened at once' };
       }
       const { window, takenBack, fresh } = at.window.movedTo(slot, { closedGaps, late }, identities);
-      const isTooMuch = takenBack.length + fresh.length > MOST_AT_ONCE;
-      const events = isTooMuch ? [] : [...takenBack, ...(await read(store, fresh, identities))];
+      // Behind all else: who has it is at the tip.
+      const again = takenBackAt(toldOnce.dueAt(made.value, now()), window.tip());
+      const isTooMuch = takenBack.length + fresh.length + again.length > MOST_AT_ONCE;
+      const events = isTooMuch ? [] : [...takenBack, ...(await read(store, fresh, identities)), ...again];
       // Not before they are read: where that fails they are news the next time.
-      at = { store, window, made };
+      at = { store, window, made, since: now() };
+      toldOnce.toldAgain(again);
+      toldOnce.told(takenBack, now());
       if (late !== tip.late) lateToldAt = now();
       if (isTooMuch) return { events, gap: 'too much happened at once' };
       return { events, gap: filledIn(tip, { closedGaps, late }) };
@@ -146,13 +156,16 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
 
 interface IndexPosition extends FilledIn {
   slot: bigint;
+  /** The partition that is furthest is there. */
+  highest: bigint;
 }
 
 /** How far the index is, and how often something was filled in behind that. */
 function indexPosition(view: View): IndexPosition {
   const { applied, gaps, openGaps } = view.state();
   const closedGaps = gaps.length - openGaps.length;
-  return { slot: BigInt(applied.slot), closedGaps, late: applied.late_batches };
+  const [slot, highest] = [BigInt(applied.slot), BigInt(applied.highest_slot)];
+  return { slot, highest, closedGaps, late: applied.late_batches };
 }
 
 /** Why what was filled in since is not told event by event; null where nothing was. */

@@ -23,6 +23,7 @@ export interface StreamParts {
   posts: NumberedPosts | null;
   onError(error: unknown): void;
   limits?: Partial<ClientLimits>;
+  clock?: () => number;
 }
 
 const EVENT_STREAM = 'text/event-stream';
@@ -39,7 +40,7 @@ export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): vo
   const clients = createClients(parts.limits);
   const hub = createHub({
     clients,
-    activity: createActivityFeed(latest),
+    activity: createActivityFeed(latest, parts.clock),
     posts: parts.posts === null ? null : createPostFeed(parts.posts),
     onError,
   });

@@ -11,6 +11,8 @@ export interface AppliedState {
   transaction_partitions: number;
   /** Lowest marker; '0' before each partition has one. */
   slot: string;
+  /** Of the partition that is furthest; '0' where none has one. */
+  highest_slot: string;
   block_time: string | null;
   /** Up to which slot followed addresses are applied too, and its time. */
   followed: string;
@@ -71,6 +73,7 @@ export async function appliedState(store: Store): Promise<AppliedState> {
     partitions: applied.length,
     transaction_partitions: Math.max(applied.filter(isOfTransactions).length, ofTransactions),
     slot: lowest?.slot ?? '0',
+    highest_slot: applied.toSorted(bySlot).at(-1)?.slot ?? '0',
     block_time: lowest?.block_time ?? null,
     followed: leastFollowed?.followed ?? '0',
     followed_time: leastFollowed?.followed_time ?? null,

@@ -85,7 +85,7 @@ test('an event of long ago is a gap to who listens, to who comes back, and to no
 });
 
 test('while more and more of it comes it is told every so often, and nobody is called up to date meanwhile', async () => {
-  const applied = { slot: '1000', late_batches: 0 };
+  const applied = { slot: '1000', highest_slot: '1000', late_batches: 0 };
   const empty = { query: async () => [], aside: () => empty } as unknown as Store;
   const latest = {
     currentStore: () => empty,
