@@ -32,5 +32,5 @@ export const RankingStreamQuery = Type.Object({ ...filters, after });
 
 export const EventStream = Type.String({
   description:
-    'Server-sent events: activity, post or ranking with one line of JSON; gap where something is to be read instead, as where events that were told were taken back; end with a reason.',
+    'Server-sent events: activity, post or ranking with one line of JSON; gap where something is to be read instead, as where events that were told were taken back; end with a reason. The list that a gap names may hold already what is told behind the gap: leave out what is already there, an event by signature, slot, kind and summary, a post by id.',
 });
