@@ -11,6 +11,10 @@ export interface Live {
 /** Figures are read again at most this often, however much happens. */
 const GATHER_MS = 1_000;
 
+/** Whether posts are to be read where something was not told. */
+const isOfPosts = (gap: unknown): boolean =>
+  String((gap as { read?: unknown } | null)?.read).endsWith('/posts');
+
 /** Events and posts of a policy over one connection; `onEvents` is called after there were some. */
 export function useLive(mint: string | null, onEvents: () => void): Live {
   const [live, setLive] = useState<Live>({ open: false, events: 0, posts: 0 });
@@ -34,7 +38,7 @@ export function useLive(mint: string | null, onEvents: () => void): Live {
     const stop = follow(`/stream/activity?mint=${encodeURIComponent(mint)}&posts=true`, {
       activity: events,
       post: posts,
-      gap: both,
+      gap: (data) => (isOfPosts(data) ? posts() : events()),
       state: (open) => {
         setLive((before) => ({ ...before, open }));
         // Whatever came before the stream was there is read now.
