@@ -136,12 +136,16 @@ test('wherever one is cut off, who reads the list at a gap has what stands, each
   const NOTHING = { closedGaps: 0, late: 0 };
   const BEGIN: ChainPosition = { slot: 100n, ordinal: 0, recent: 0, derived: 0, ...NOTHING };
   const one = fc.record({
-    what: fc.constantFrom('whole', 'cut', 'late', 'read again'),
+    what: fc.constantFrom('whole', 'cut', 'late', 'read again', 'struck'),
     many: fc.integer({ min: 1, max: 3 }),
     more: fc.nat({ max: 2 }),
     of: fc.nat({ max: 9 }),
   });
-  const looks = fc.array(fc.array(one, { maxLength: 4 }), { minLength: 2, maxLength: 8 });
+  const look = fc.record({
+    step: fc.constantFrom(1, 30, 64, 65, 100),
+    happened: fc.array(one, { maxLength: 4 }),
+  });
+  const looks = fc.array(look, { minLength: 2, maxLength: 8 });
   const rowsOf = (slot: number, name: number, first: number, many: number): EventIdentity[] =>
     Array.from({ length: many }, (_, at) => ({
       ...{ slot: String(slot), signature: `s${String(name).padStart(4, '0')}` },
@@ -152,7 +156,7 @@ test('wherever one is cut off, who reads the list at a gap has what stands, each
   type Heard = { position: ChainPosition } & (
     | { identity: string }
     /** What its list holds that is not told behind it. */
-    | { mint: string; list: string[] }
+    | { mint: string | null; list: string[] }
   );
   /** What a client has who heard all that. */
   const heldAfter = (heard: readonly Heard[], mintOf: ReadonlyMap<string, string>): string[] => {
@@ -161,20 +165,32 @@ test('wherever one is cut off, who reads the list at a gap has what stands, each
       has =
         'identity' in each
           ? [...has, each.identity]
-          : [...has.filter((identity) => mintOf.get(identity) !== each.mint), ...each.list];
+          : [
+              ...has.filter((identity) => each.mint !== null && mintOf.get(identity) !== each.mint),
+              ...each.list,
+            ];
     return has.sort();
   };
 
   fc.assert(
-    fc.property(looks, (drawn) => {
+    fc.property(looks, fc.boolean(), (drawn, strikes) => {
       let window = createEventWindow(100n, NOTHING, []);
       let all: EventIdentity[] = [];
       let names = 0;
-      const cut: { slot: number; name: number; many: number }[] = [];
+      let cut: { slot: number; name: number; many: number }[] = [];
       const heard: Heard[] = [];
       const mintOf = new Map<string, string>();
-      drawn.forEach((happened, look) => {
-        const slot = 101 + look;
+      let [slot, late] = [100, 0];
+      const behind = (after: bigint) => all.filter((row) => BigInt(row.slot) > after);
+      for (const { step, happened } of drawn) {
+        slot += step;
+        const before = late;
+        const changed = new Set<string>();
+        /** Further behind than one looks it is counted alone. */
+        const change = ({ slot, mint }: EventIdentity) => {
+          if (BigInt(slot) > window.readFrom()) changed.add(mint);
+          else late += 1;
+        };
         for (const { what, many, more, of } of happened) {
           names += 1;
           if (what === 'whole') all = [...all, ...rowsOf(slot, names, 0, many)];
@@ -183,9 +199,18 @@ test('wherever one is cut off, who reads the list at a gap has what stands, each
             cut.push({ slot, name: names, many });
             all = [...all, ...rowsOf(slot, names, FIRST_DERIVED_POSITION, many)];
           }
+          const signatures =
+            strikes && what === 'struck' ? [...new Set(all.map(({ signature }) => signature))] : [];
+          const struck = all.find(({ signature }) => signature === signatures[of % signatures.length]);
+          if (struck !== undefined) {
+            change(struck);
+            all = all.filter(({ signature }) => signature !== struck.signature);
+            cut = cut.filter(({ name }) => !struck.signature.endsWith(String(name).padStart(4, '0')));
+          }
           const [again] = what === 'read again' ? cut.splice(of % Math.max(1, cut.length), 1) : [];
           if (again === undefined) continue;
           const [derived] = rowsOf(again.slot, again.name, 0, 1) as [EventIdentity];
+          change(derived);
           all = [
             ...all.filter(({ signature }) => signature !== derived.signature),
             ...rowsOf(again.slot, again.name, 0, again.many + more),
@@ -193,24 +218,30 @@ test('wherever one is cut off, who reads the list at a gap has what stands, each
         }
         all.sort(byChain);
         for (const row of all) mintOf.set(identityOf(row), row.mint);
-        const moved = window.movedTo(BigInt(slot), NOTHING, all);
+        const moved = window.movedTo(BigInt(slot), { closedGaps: 0, late }, behind(window.readFrom()));
         window = moved.window;
         const fresh = new Set(moved.fresh.map(({ identity }) => identity));
         const gaps = moved.takenBack.map(({ mint, position }) => {
           const list = all.filter((row) => row.mint === mint && !fresh.has(identityOf(row))).map(identityOf);
           return { mint, position, list };
         });
+        expect(gaps.filter(({ mint }) => !changed.has(mint))).toEqual([]);
         heard.push(...gaps, ...moved.fresh);
         const stands = all.map(identityOf).sort();
+        if (late !== before) heard.push({ mint: null, position: window.tip(), list: stands });
         expect(heldAfter(heard, mintOf)).toEqual(stands);
+        // Of what is struck out the counts do not tell where as many came late, or he was cut off amid such.
+        if (strikes) continue;
         for (let upTo = 0; upTo <= heard.length; upTo += 1) {
           const had = heard.slice(0, upTo);
-          const missed = missedSince(had.at(-1)?.position ?? BEGIN, window.tip(), all);
+          const since = had.at(-1)?.position ?? BEGIN;
+          const missed =
+            since.late === late ? missedSince(since, window.tip(), behind(since.slot - 64n)) : null;
           if (missed !== null) expect(heldAfter([...had, ...missed], mintOf)).toEqual(stands);
         }
         // Who has heard all of it goes on without a gap.
-        expect(missedSince(window.tip(), window.tip(), all)).toEqual([]);
-      });
+        expect(missedSince(window.tip(), window.tip(), behind(window.readFrom()))).toEqual([]);
+      }
     }),
     { seed: SEED },
   );
