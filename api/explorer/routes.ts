@@ -23,6 +23,8 @@ const GUARDS = {
   'Referrer-Policy': 'no-referrer',
 };
 const FOR_GOOD = 'public, max-age=31536000, immutable';
+/** A load balancer takes an answer whose head is over 4 kB for a failure of the service, and asks nobody there for a while. */
+const LONGEST_LOCATION = 2_000;
 
 /** The explorer: a document for each page at its own address, and the files that they are made of. */
 export function explorerRoutes(service: string): Route[] {
@@ -49,7 +51,7 @@ export function explorerRoutes(service: string): Route[] {
     {
       ...page('', 'Explorer'),
       path: '/explorer',
-      handler: async ({ query }) => ledTo('/explorer/', query),
+      handler: async ({ query }) => ledTo(addressOf('/explorer/', query) ?? '/explorer/'),
     },
     ...Object.entries(PAGES).map(([path, title]) => page(path, title)),
     {
@@ -67,7 +69,8 @@ export function explorerRoutes(service: string): Route[] {
       handler: async ({ params, query, headers }) => {
         const path = params.path ?? '';
         const meant = withoutSlash(path);
-        if (meant !== null) return ledTo(meant, query);
+        const location = meant === null ? null : addressOf(meant, query);
+        if (location !== null) return ledTo(location);
         if (asksForPages(headers.accept)) return pageOf(404, 'No page');
         return { status: 404, body: { error: `no route for GET /explorer/${path}` } };
       },
@@ -75,12 +78,17 @@ export function explorerRoutes(service: string): Route[] {
   ];
 }
 
-/** With what was asked: a link that somebody sent keeps its filters. */
-const ledTo = (path: string, query: URLSearchParams): RouteReply => ({
+const ledTo = (location: string): RouteReply => ({
   status: 308,
   body: Buffer.alloc(0),
-  headers: { Location: query.size === 0 ? path : `${path}?${query}` },
+  headers: { Location: location },
 });
+
+/** An address with what was asked: a link that somebody sent keeps its filters. Null where it is too long for a head. */
+function addressOf(path: string, query: URLSearchParams): string | null {
+  const location = query.size === 0 ? path : `${path}?${query}`;
+  return location.length > LONGEST_LOCATION ? null : location;
+}
 
 /** The address of the page that somebody means who ends it with a slash; null where there is none. */
 function withoutSlash(path: string): string | null {

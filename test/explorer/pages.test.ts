@@ -100,6 +100,22 @@ describe('a page of the explorer', () => {
     expect([reply.status, reply.headers.get('location')]).toEqual([308, meant]);
   });
 
+  test('is led to by no address that is longer than any: a head of 4 kB is more than a load balancer takes', async () => {
+    const found = async (path: string) => {
+      const reply = await get(path);
+      return [reply.status, reply.headers.get('location')];
+    };
+    const most = `ab=${'%25'.repeat(662)}`;
+    expect(`/explorer/?${most}`).toHaveLength(2_000);
+    expect(await found(`/explorer?${most}`)).toEqual([308, `/explorer/?${most}`]);
+    expect(await found(`/explorer?${most}c`)).toEqual([308, '/explorer/']);
+    expect(await found(`/explorer/protocol/?${most}`)).toEqual([404, null]);
+    // What is one letter to who reads it is nine there.
+    const name = encodeURIComponent('€'.repeat(220));
+    expect(await found(`/explorer/coins/${name}/`)).toEqual([308, `/explorer/coins/${name}`]);
+    expect(await found(`/explorer/coins/${name}%E2%82%AC/`)).toEqual([404, null]);
+  });
+
   test('is where a browser goes on from the first answer, which is everybody’s', async () => {
     const [browser, client] = [await get('/', { accept: 'text/html,*/*;q=0.8' }), await get('/')];
     expect(browser.headers.get('refresh')).toBe('0; url=/explorer/');

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { explorerRoutes } from '../../api/explorer/routes.ts';
 import { createHttp } from '../../api/http/app.ts';
 import { type Listening, listen } from '../../api/http/listen.ts';
 import { METHOD_NOT_ALLOWED, METHODS } from '../../api/http/methods.ts';
@@ -46,6 +47,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
         route('/who', async ({ clientAddress: body }) => ({ status: 200, body, headers: text })),
         route('/held', () => new Promise(() => {})),
         route('/large', async () => ({ status: 200, body: BYTES, headers: text })),
+        ...explorerRoutes('a service'),
         route('/stream/told', async ({ headers: { 'last-event-id': after } }) => {
           const body = new Readable({ read: () => {} });
           streams.push({ body, after });
@@ -207,6 +209,16 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
       await fetch(`http://127.0.0.1:${port}/who`, { headers: { 'if-none-match': long } }),
     ];
     expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  test.each([
+    ['/explorer?%', 308],
+    ['/explorer/coins/%/', 404],
+    ['/explorer/protocol/?%', 404],
+  ])('%s is no failure of the service, however long', async (path, status) => {
+    const long = path.replace('%', 'x'.repeat(15_000));
+    const reply = await fetch(`http://127.0.0.1:${port}${long}`, { redirect: 'manual' });
+    expect(reply.status).toBe(status);
   });
 
   test('while no API answers, that is told in the service’s own form too', async () => {
