@@ -191,6 +191,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     ['a path above all', 'GET /a/../../b HTTP/1.1', ...UNREAD],
     ['a long path', `GET /who?${'x'.repeat(17_000)} HTTP/1.1`, ...UNREAD],
     ['a long header', `GET /who HTTP/1.1\r\nx: ${'x'.repeat(17_000)}`, ...UNREAD],
+    ['a long head', `GET /who HTTP/1.1${`\r\nx: ${'x'.repeat(11_000)}`.repeat(3)}`, ...UNREAD],
     ['no request', 'who?', ...UNREAD],
     ['TRACE', 'TRACE /who HTTP/1.1', 405, METHOD_NOT_ALLOWED],
     ['a coding that nobody knows', 'POST /told HTTP/1.1\r\nTransfer-Encoding: gzip, chunked', ...UNREAD],
