@@ -6,6 +6,7 @@ import type { LeaseTimes, LogLease } from '../clickhouse/schema/log-lease.ts';
 import { migrate } from '../clickhouse/schema/migrate.ts';
 import { openServing } from '../clickhouse/serving/serving.ts';
 import type { Config } from '../runtime/config/config.ts';
+import { RetryableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/process/log.ts';
 import { notReached } from '../runtime/process/not-reached.ts';
 import { leaseOf } from './log.ts';
@@ -34,7 +35,8 @@ export async function openStores(config: Config): Promise<Stores> {
  * Brings a store to the current schema, and says of which program it is. Who fills it meanwhile from a log of its own may be
  * of an older version, and writes nothing into tables that it does not know: before that one has ended nothing is changed.
  * @returns the lease under which it is filled, where it is one that others reach too.
- * @throws ConfigError, with the store closed, where another fills it, it cannot be brought further, or is of another program.
+ * @throws ConfigError, with the store closed, where another fills it, it cannot be brought further, or is of another program;
+ * RetryableError where another may have come to fill it meanwhile.
  */
 export async function prepareStore(
   store: Store,
@@ -47,6 +49,11 @@ export async function prepareStore(
   try {
     lease = await leaseOf(config, store, logger, leaseTimes);
     await migrate(store, cluster);
+    // That takes as long as it takes, and whoever gives no sign of life meanwhile counts as dead.
+    if (lease?.isHeld() === false)
+      throw new RetryableError(
+        `the database ${store.database} was brought to the current schema, and another npm start may have taken it meanwhile: start again`,
+      );
     await declareProgram(store, programId, cluster);
     return lease;
   } catch (error) {

@@ -5,9 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openServer, type Store } from '../../clickhouse/client.ts';
 import { takeLogLease } from '../../clickhouse/schema/log-lease.ts';
 import { readConfig } from '../../runtime/config/config.ts';
-import { ConfigError } from '../../runtime/errors.ts';
+import { ConfigError, RetryableError } from '../../runtime/errors.ts';
 import { createLogger } from '../../runtime/process/log.ts';
 import { openStores, prepareStore } from '../../start/stores.ts';
+import { awaited } from '../support/awaited.ts';
 import { emptyDatabase, urlOf } from '../support/database.ts';
 
 const logger = createLogger('silent', 'test');
@@ -72,6 +73,37 @@ test('who cannot bring a database further leaves it to the next', async () => {
   const refused = prepareStore(await openServer(urlOf(store)), readConfig({}), logger, PATIENT);
   await expect(refused).rejects.toThrow('9999_of_tomorrow.sql, which this version does not know');
   expect(await tablesOf(store)).toEqual(['migrations']);
+});
+
+test('who lost the database while it was brought further writes nothing into it, and leaves it to who has it', async () => {
+  const store = await emptyServer();
+  const own = await openServer(urlOf(store));
+  const leaseTable = () =>
+    store.query("SELECT uuid FROM system.tables WHERE database = currentDatabase() AND name = 'log_lease'");
+  let taken: unknown;
+  const looks: (string | undefined)[] = [];
+  const robbed: Store = {
+    ...own,
+    query: async (sql, params) => {
+      const rows = await own.query<never>(sql, params);
+      if (params?.name === 'log_lease') looks.push((rows[0] as { uuid: string } | undefined)?.uuid);
+      return rows;
+    },
+    command: async (sql, params) => {
+      await own.command(sql, params);
+      if (!sql.includes('EXISTS migrations') || taken !== undefined) return;
+      await store.command('DROP TABLE log_lease SYNC');
+      await store.command("CREATE TABLE log_lease (nothing UInt8) ENGINE = Memory COMMENT 'another 1'");
+      taken = await leaseTable();
+      // The robbed one has looked, and seen that it is not its own.
+      await awaited(() => expect(looks.at(-1)).not.toBe(looks[0]));
+    },
+  };
+  const refused = prepareStore(robbed, readConfig({}), logger, PATIENT);
+  await expect(refused).rejects.toThrow(RetryableError);
+  await expect(refused).rejects.toThrow('another npm start may have taken it meanwhile: start again');
+  expect(await store.query('SELECT * FROM indexed_program')).toEqual([]);
+  expect(await leaseTable()).toEqual(taken);
 });
 
 test('a first start makes no rows out of rows, though it has the lease by then', async () => {
