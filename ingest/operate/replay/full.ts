@@ -29,8 +29,8 @@ const LOOK_EVERY_MS = 200;
  * Reads the whole log into a fresh database, follows live until it is level with the serving one, has readers go over,
  * and goes on until a materialiser has taken over. A run that was killed is gone on with by the next.
  * @param fresh gives an unfinished database up and begins another.
- * @throws ConfigError where the log is not whole, another version of the code has begun or came meanwhile, or the signal
- * was given before the switch.
+ * @throws ConfigError where the log is not whole, another version of the code has begun or came meanwhile, another run gave
+ * this one up, or the signal was given before the switch.
  */
 export async function replayWhole(context: ReplayContext, fresh: boolean): Promise<void> {
   const { home, kafka, prefix, signal, say } = context;
@@ -62,7 +62,10 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
           );
         await checkHistory(former, known, store);
         await resolveLetters(store, await resolvedReplies(former));
-        const check = () => mustBeOfThisVersion(home, former, database);
+        const check = async () => {
+          await mustBeOfThisVersion(home, former, database);
+          await mustStand(home, database);
+        };
         await switchServing(home, { from: former.database, to: database, check }, context.cluster);
         await finishReplay(home, database);
         say(`${database} serves now. ${former.database} is as it was`);
@@ -107,7 +110,9 @@ async function databaseToFill(
   }
   if (begun !== null) {
     await abandonReplay(home, begun);
-    say(`${begun} is given up: DROP DATABASE ${begun} frees its space`);
+    say(
+      `${begun} is given up: once no run of before fills it any more, DROP DATABASE ${begun} frees its space`,
+    );
   }
   const database = await beginReplay(home, code);
   // Of a database that had this name before the server was made anew.
@@ -168,6 +173,12 @@ async function mustBeOfThisVersion(home: Store, former: Store, filled: string): 
       );
     }
   }
+}
+
+/** @throws ConfigError where another run has given it up since: its database may be dropped, whoever reads it by then. */
+async function mustStand(home: Store, database: string): Promise<void> {
+  if ((await unfinishedReplay(home))?.database === database) return;
+  throw new ConfigError(`${database} was given up meanwhile, by a run with --fresh: nothing was switched.`);
 }
 
 async function gapsOf(store: Store): Promise<string[]> {

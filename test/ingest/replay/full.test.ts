@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { serveFrom } from '../../../api/latest/serving-store.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/applied-offsets.ts';
-import { beginReplay, unfinishedReplay } from '../../../clickhouse/serving/replays.ts';
+import { abandonReplay, beginReplay, unfinishedReplay } from '../../../clickhouse/serving/replays.ts';
 import { readServing, switchServing } from '../../../clickhouse/serving/serving.ts';
 import { materialiserGroup, topicName } from '../../../ingest/log/kafka/topics.ts';
 import { rowCode } from '../../../ingest/operate/replay/row-code.ts';
@@ -163,7 +163,9 @@ describe.skipIf(missing !== null)(
       await expect(refused.done).rejects.toThrow('npm run replay -- --fresh begins another');
       expect(refused.said).toEqual([]);
       expect(await serving()).toBe(home.database);
-      await stage.replay({ fresh: true }).done;
+      const fresh = stage.replay({ fresh: true });
+      await fresh.done;
+      expect(fresh.said[0]).toContain(`${first()} is given up: once no run of before fills it any more`);
       expect(await serving()).toBe(`${home.database}_r2`);
     });
 
@@ -193,6 +195,24 @@ describe.skipIf(missing !== null)(
       }
     });
     const newer = { name: '9999_of_tomorrow.sql', checksum: 'x' };
+
+    test('switches nothing to what another run has given up meanwhile', async () => {
+      await begin();
+      const meanwhile = (store: Store): Store => ({
+        ...store,
+        query: async (sql, params) => {
+          const rows = await store.query<never>(sql, params);
+          if (store.database === first() && sql.includes('DISTINCT from_slot FROM gaps')) {
+            await abandonReplay(home, first());
+            await beginReplay(home, rowCode());
+          }
+          return rows;
+        },
+      });
+      await expect(stage.replay({}, meanwhile).done).rejects.toThrow(`${first()} was given up meanwhile`);
+      expect(await serving()).toBe(home.database);
+      expect((await unfinishedReplay(home))?.database).toBe(`${home.database}_r2`);
+    });
 
     /** What it has applied is not told. */
     const neverLevel = (store: Store): Store => ({
