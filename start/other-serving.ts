@@ -1,5 +1,6 @@
-import { openServer, type Store } from '../clickhouse/client.ts';
-import { untilSwitched } from '../clickhouse/serving/follow-serving.ts';
+import { openServer } from '../clickhouse/client.ts';
+import { untilServing } from '../clickhouse/serving/follow-serving.ts';
+import type { Serving } from '../clickhouse/serving/serving.ts';
 import type { Config } from '../runtime/config/config.ts';
 import { RetryableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/process/log.ts';
@@ -7,17 +8,21 @@ import type { Logger } from '../runtime/process/log.ts';
 /**
  * Ends where one process owns the engine, and with the signal. Every stage holds the database that it began with: whoever
  * starts this process anew has it go over, and until then nobody is told what a replay has mended.
+ * @param begun what it holds
  * @throws RetryableError once another database of the server serves.
  */
 export async function untilAnotherServes(
   { clickhouseUrl, clickhouseCluster }: Config,
-  { database }: Pick<Store, 'database'>,
+  begun: Serving,
   options: { logger: Logger; signal: AbortSignal },
 ): Promise<void> {
   if (clickhouseUrl === null) return;
   const home = await openServer(clickhouseUrl, clickhouseCluster, 'read');
   try {
-    await untilSwitched({ home, ...options }, database);
+    // A replica that is behind names the one that served before: that is no switch.
+    const isSwitched = ({ database, version }: Serving) =>
+      database !== begun.database && version > begun.version;
+    await untilServing({ home, ...options }, isSwitched);
   } finally {
     await home.close();
   }

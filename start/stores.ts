@@ -4,7 +4,7 @@ import { withLowPriorityThreads } from '../clickhouse/embedded/thread-priority.t
 import { declareProgram } from '../clickhouse/queries/progress/indexed-program.ts';
 import type { LeaseTimes, LogLease } from '../clickhouse/schema/log-lease.ts';
 import { migrate } from '../clickhouse/schema/migrate.ts';
-import { openServing } from '../clickhouse/serving/serving.ts';
+import { openServed, type Serving } from '../clickhouse/serving/serving.ts';
 import type { Config } from '../runtime/config/config.ts';
 import { RetryableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/process/log.ts';
@@ -16,19 +16,25 @@ export interface Stores {
   store: Store;
   /** The same over connections of their own: what readers ask is answered beside ingestion, not before it. */
   reads: Store;
+  /** The row by which it is the serving one. */
+  serving: Serving;
 }
 
 const READ_CONNECTIONS = 4;
 
 /** The server of CLICKHOUSE_URL, or the engine in DATA_DIR. */
 export async function openStores(config: Config): Promise<Stores> {
-  const store =
-    config.clickhouseUrl === null
-      ? await withLowPriorityThreads(() => openEmbedded(path.resolve(config.dataDir, 'clickhouse')))
-      : await openServing(config.clickhouseUrl, config.clickhouseCluster).catch(
-          notReached('CLICKHOUSE_URL', ', or unset CLICKHOUSE_URL for the embedded one'),
-        );
-  return { store, reads: store.aside?.(READ_CONNECTIONS) ?? store };
+  const { store, serving } = await (config.clickhouseUrl === null
+    ? openOwn(config.dataDir)
+    : openServed(config.clickhouseUrl, config.clickhouseCluster).catch(
+        notReached('CLICKHOUSE_URL', ', or unset CLICKHOUSE_URL for the embedded one'),
+      ));
+  return { store, reads: store.aside?.(READ_CONNECTIONS) ?? store, serving };
+}
+
+async function openOwn(dataDir: string): Promise<Pick<Stores, 'store' | 'serving'>> {
+  const store = await withLowPriorityThreads(() => openEmbedded(path.resolve(dataDir, 'clickhouse')));
+  return { store, serving: { database: store.database, version: 0n } };
 }
 
 /**

@@ -62,7 +62,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     'YELLOWSTONE_ENDPOINT',
     'the chain is streamed from it',
   );
-  const { store, reads } = await openStores(config);
+  const { store, reads, serving } = await openStores(config);
   const lease = await prepareStore(store, config, logger);
 
   const publicUrl = publicUrlOf(config, api.port);
@@ -116,7 +116,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
         figures.onEvent(event);
       },
     }),
-    untilAnotherServes(config, store, { logger, signal }),
+    untilAnotherServes(config, serving, { logger, signal }),
     keepQuoteHours({ store: asideOf(store, 'hours', 1), logger, signal }),
     runPollers({
       ...{ config, store, ...pollMetrics(log, registry), logger, signal },

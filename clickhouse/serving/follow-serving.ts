@@ -6,7 +6,7 @@ import { retryUntilDone } from '../../runtime/retry.ts';
 import { openServer, type Store } from '../client.ts';
 import { declareProgram } from '../queries/progress/indexed-program.ts';
 import { mustBeCurrent } from '../schema/migrate.ts';
-import { openDatabase, readServing } from './serving.ts';
+import { openDatabase, readServing, type Serving } from './serving.ts';
 
 /** It changes with a replay, and each process asks all the time. */
 const LOOK_EVERY_MS = 1_000;
@@ -35,7 +35,8 @@ export async function followServing(
     if (store === null) return;
     const stop = new AbortController();
     const either = AbortSignal.any([signal, stop.signal]);
-    const switched = untilSwitched({ ...options, signal: either }, store.database).then(() => stop.abort());
+    const isOther = ({ database }: Serving) => database !== store.database;
+    const switched = untilServing({ ...options, signal: either }, isOther).then(() => stop.abort());
     try {
       await work(store, either);
     } finally {
@@ -59,14 +60,14 @@ async function openCurrent({ home, openDatabase: open }: FollowOptions): Promise
   }
 }
 
-/** Resolves once another database serves than this one, or the signal was given. */
-export async function untilSwitched(
+/** Resolves once what serves is what is waited for, or the signal was given. */
+export async function untilServing(
   { home, logger, signal }: Pick<FollowOptions, 'home' | 'logger' | 'signal'>,
-  database: string,
+  isMeant: (serving: Serving) => boolean,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      if ((await readServing(home)).database !== database) return;
+      if (isMeant(await readServing(home))) return;
     } catch (error) {
       logger.debug({ reason: messageOf(error) }, 'the serving database was not read');
     }

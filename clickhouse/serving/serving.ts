@@ -80,13 +80,22 @@ export async function openServing(
   cluster: string | null,
   rights: Rights = 'write',
 ): Promise<Store> {
+  return (await openServed(url, cluster, rights)).store;
+}
+
+/** The same, with what named it. */
+export async function openServed(
+  url: string,
+  cluster: string | null,
+  rights: Rights = 'write',
+): Promise<{ store: Store; serving: Serving }> {
   const home = await openServer(url, cluster, rights);
   try {
-    const { database } = await readServing(home);
-    if (database === home.database) return home;
-    const store = await openDatabase(url, database, cluster, rights);
+    const serving = await readServing(home);
+    if (serving.database === home.database) return { store: home, serving };
+    const store = await openDatabase(url, serving.database, cluster, rights);
     await home.close();
-    return store;
+    return { store, serving };
   } catch (error) {
     await home.close();
     throw error;

@@ -6,6 +6,9 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { switchServing } from '../../clickhouse/serving/serving.ts';
+import { readConfig } from '../../runtime/config/config.ts';
+import { createLogger } from '../../runtime/process/log.ts';
+import { untilAnotherServes } from '../../start/other-serving.ts';
 import { awaited } from '../support/awaited.ts';
 import { openDatabases } from '../support/databases.ts';
 import { placeEmbedded } from '../support/pglite.ts';
@@ -55,4 +58,25 @@ test('npm start on a server ends once a replay has another database serve, and g
   expect([code, await first.said]).toEqual([1, expect.stringContaining(sentence)]);
   start();
   await awaited(() => holdsIt(`${home.database}_r1`), 200);
+});
+
+test('it does not end for a replica that is behind, which names the one that served before', async () => {
+  const { home, url, close } = await openDatabases();
+  onTestFinished(close);
+  const replayed = (number: number) => `${home.database}_r${number}`;
+  const options = { logger: createLogger('silent', 'test'), signal: new AbortController().signal };
+  const watched = (database: string, version: bigint) =>
+    untilAnotherServes(readConfig({ CLICKHOUSE_URL: url }), { database, version }, options);
+  await switchServing(home, { from: home.database, to: replayed(1) });
+  let isEnded = false;
+  const ahead = watched(replayed(2), 2n).finally(() => {
+    isEnded = true;
+  });
+  ahead.catch(() => undefined);
+  // Each of these ends at its first look, one behind the other.
+  for (const _ of [1, 2, 3]) await expect(watched(home.database, 0n)).rejects.toThrow('has another database');
+  expect(isEnded).toBe(false);
+  await switchServing(home, { from: replayed(1), to: replayed(2) });
+  await switchServing(home, { from: replayed(2), to: replayed(3) });
+  await expect(ahead).rejects.toThrow('has another database');
 });
