@@ -2,8 +2,11 @@ import { pause } from '../../../runtime/process/lifecycle.ts';
 import { materialiserGroup } from '../../log/kafka/topics.ts';
 import type { ReplayContext } from './context.ts';
 
-/** Whoever fills the former database has so long to finish his batch and leave it. */
-const LEAVES_WITHIN_MS = 10_000;
+/**
+ * Whoever fills the former database has so long to finish his batch and leave it: an `npm start` that ends has 10 s, and
+ * one that could not say so by then is a member of its group for 12 s more.
+ */
+const LEAVES_WITHIN_MS = 25_000;
 const LOOK_EVERY_MS = 200;
 
 interface Leaving extends Pick<ReplayContext, 'prefix' | 'signal'> {

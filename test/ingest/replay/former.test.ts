@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { materialiserGroup } from '../../../ingest/log/kafka/topics.ts';
 import { formerHint } from '../../../ingest/operate/replay/former.ts';
 
@@ -31,6 +31,17 @@ test('one that somebody fills, or of which nobody says that none does, is not to
   expect((await hint([null], { withinMs: 0 })).said).toBe(IS_FILLED);
   const { said, asked } = await hint([1], { signal: AbortSignal.abort() });
   expect([said, asked.length]).toEqual([IS_FILLED, 1]);
+});
+
+test('an npm start that ends as slowly as it may, and says nothing to its group, is waited for', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const begun = performance.now();
+  const groupMembers = async () => (performance.now() - begun < 22_000 ? 1 : 0);
+  const context = { home: { database: 'bankroll' }, kafka: { groupMembers }, prefix: 'log' };
+  const said = formerHint({ ...context, signal: new AbortController().signal }, FORMER);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await said).toEqual(MAY_BE_DROPPED);
 });
 
 test('home is never to be dropped', async () => {
