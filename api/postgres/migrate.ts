@@ -96,7 +96,7 @@ export async function migratePostgres(db: Db): Promise<string[]> {
   return bring.catch((error: unknown) => {
     if (!NOT_ALLOWED.has((error as { code?: unknown } | null)?.code)) throw error;
     throw new ConfigError(
-      `the login of POSTGRES_URL may not bring the agents' tables to the current schema (${messageOf(error)}): start once with one that may`,
+      `the login of POSTGRES_URL may not bring the agents' tables to the current schema (${messageOf(error)}): let one that may do it once`,
       { cause: error },
     );
   });

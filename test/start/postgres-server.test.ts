@@ -73,6 +73,6 @@ test('where its login may not make them it ends with a sentence', async () => {
   const { ended, said } = await start(weak.href);
   expect([(await ended)[0], await said]).toEqual([
     1,
-    "the login of POSTGRES_URL may not bring the agents' tables to the current schema (permission denied for schema public): start once with one that may\n",
+    "the login of POSTGRES_URL may not bring the agents' tables to the current schema (permission denied for schema public): let one that may do it once\n",
   ]);
 });

@@ -151,7 +151,7 @@ test('a login that may not make tables is refused in a sentence, and is well whe
   const weak = openPool(other.href);
   await expect(migratePostgres(weak)).rejects.toThrow(ConfigError);
   await expect(migratePostgres(weak)).rejects.toThrow(
-    /^the login of POSTGRES_URL may not .* \(permission denied for schema public\): start once with one/,
+    /^the login of POSTGRES_URL may not .* \(permission denied for schema public\): let one that may do it once$/,
   );
   await migratePostgres(owner);
   await owner.query(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${other.username}`);
