@@ -141,7 +141,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   };
   const strangers = (['mint', 'metadata'] as const).map((expected) =>
     createTurns({
-      ...{ send, learn, logger, signal },
+      ...{ expected, send, learn, logger, signal },
       ...(options.againAfterMs === undefined ? {} : { againAfterMs: options.againAfterMs }),
       read: (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, expected),
       addresses: expected === 'mint' ? following.mints : following.metadata,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { messageOf } from '../../../runtime/errors.ts';
 import { pause } from '../../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
-import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import type { AccountRecord, ExpectedAccount, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
 import { createPatientRead, type ReadAccounts } from '../../history/accounts/patient-read.ts';
@@ -11,8 +11,12 @@ import { createPatientRead, type ReadAccounts } from '../../history/accounts/pat
 const EVERY_MS = 1_000;
 /** What was read is read again so much later. */
 const AGAIN_AFTER_MS = 5 * 60_000;
+/** No state is this. */
+const NEVER = '';
 
 export interface TurnsOptions {
+  /** What is read is told as. */
+  expected: ExpectedAccount;
   read: ReadAccounts;
   addresses(): string[];
   /** The slot that a reading must have reached. */
@@ -57,7 +61,7 @@ export function createTurns(options: TurnsOptions): Turns {
     const changed: AccountRecord[] = [];
     for (const address of due) {
       const record = states.get(address);
-      const known = seen.get(address) ?? { state: '', slot: 0n };
+      const known = seen.get(address) ?? { state: NEVER, slot: 0n };
       const isNews = record !== undefined && record.slot >= known.slot && known.state !== stateOf(record);
       if (isNews) changed.push(record);
       seen.set(address, { ...(isNews ? { state: stateOf(record), slot: record.slot } : known), at: now });
@@ -72,7 +76,11 @@ export function createTurns(options: TurnsOptions): Turns {
       const address = encodeBase58(record.address);
       const known = seen.get(address);
       if (known === undefined || record.slot < known.slot) return;
-      seen.set(address, { ...known, state: stateOf(record), slot: record.slot });
+      // What was told as something else wrote nothing where it is looked for as this: it is news to these.
+      const isOurs = record.expected === options.expected;
+      const state = stateOf(record);
+      if (isOurs || state !== known.state)
+        seen.set(address, { ...known, state: isOurs ? state : NEVER, slot: record.slot });
     },
     run: async () => {
       while (!signal.aborted) {

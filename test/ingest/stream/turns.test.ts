@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createTurns } from '../../../ingest/stream/following/turns.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
-import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
+import type { AccountRecord, ExpectedAccount, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { account, key } from '../materialise/support/records.ts';
 
@@ -12,6 +12,7 @@ test('what strangers chose is read a hundred at a time, each once for a long whi
   const sent: LogRecord[] = [];
   let rounds = 0;
   await createTurns({
+    expected: 'metadata',
     read: async (addresses): Promise<AccountRecord[]> => {
       asked.push([...addresses]);
       return addresses.map((address) => ({
@@ -44,6 +45,7 @@ test('what stands there is compared with what was told last, whoever told it', a
   const sent: [slot: bigint, value: number][] = [];
   const at = (slot: bigint, value: number): AccountRecord => ({
     ...account('a mint', new Uint8Array(32), Uint8Array.of(value)),
+    expected: 'mint',
     slot,
     source: 'rpc',
   });
@@ -57,6 +59,7 @@ test('what stands there is compared with what was told last, whoever told it', a
     { swept: at(21n, 4), found: at(24n, 1) },
   ];
   const turns = createTurns({
+    expected: 'mint',
     read: async () => {
       const round = rounds.shift();
       if (round === undefined) throw new Error('no round is left');
@@ -78,4 +81,40 @@ test('what stands there is compared with what was told last, whoever told it', a
     [16n, 1],
     [22n, 1],
   ]);
+});
+
+test('what was told as something else is told as this too, once, and not again as that', async () => {
+  const stop = new AbortController();
+  const sent: string[] = [];
+  const at = (slot: bigint, value: number, expected: ExpectedAccount): AccountRecord => ({
+    ...account('metadata that is named as a mint', new Uint8Array(32), Uint8Array.of(value)),
+    ...{ slot, expected, source: 'rpc' },
+  });
+  const rounds: { told?: AccountRecord; found: AccountRecord }[] = [
+    { found: at(10n, 1, 'metadata') },
+    { told: at(12n, 2, 'mint'), found: at(14n, 2, 'metadata') },
+    { told: at(15n, 2, 'mint'), found: at(16n, 2, 'metadata') },
+    // A node that is behind says what stood there before.
+    { told: at(20n, 3, 'token_account'), found: at(18n, 2, 'metadata') },
+    { found: at(22n, 2, 'metadata') },
+  ];
+  const turns = createTurns({
+    expected: 'metadata',
+    read: async () => {
+      const round = rounds.shift();
+      if (round === undefined) throw new Error('no round is left');
+      if (round.told !== undefined) turns.told(round.told);
+      if (rounds.length === 0) stop.abort();
+      return [round.found];
+    },
+    addresses: () => [encodeBase58(at(0n, 0, 'metadata').address)],
+    notBefore: () => 0n,
+    send: async (records) => {
+      for (const record of records)
+        if (record.kind === 'account') sent.push(`${record.data[0]} at ${record.slot}`);
+    },
+    ...{ everyMs: 1, againAfterMs: 0, logger: createLogger('silent', 'test'), signal: stop.signal },
+  });
+  await turns.run();
+  expect(sent).toEqual(['1 at 10', '2 at 14', '2 at 22']);
 });
