@@ -99,7 +99,7 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
       const waits = at.made.value.late !== tip.late;
       if (at.store === store && latest.held(at.made) && !(waits && mayTellLate())) {
         const again = takenBackAt(toldOnce.dueWhereItStands(now() - at.since), tip);
-        toldOnce.toldAgain(again);
+        toldOnce.toldWhereItStands(again);
         return again.length === 0 ? NOTHING : { events: again, gap: null };
       }
       const made = await latest.read(indexPosition);

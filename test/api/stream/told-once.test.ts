@@ -103,8 +103,13 @@ test('who reads the list before memory has heard of what is in the store is told
   announce.resolve();
   await applied;
   await reach(1_006n);
+  await known({ slot: '1006', highest_slot: '1006' });
+  // Nor before other processes can have heard of it.
+  expect(await look()).toEqual({ has: ['VenueRegistered, derived'], gaps: 1 });
+  now += 2_000;
+  await reach(1_007n);
   await until({ has: ['VenueRegistered'], gaps: 2 });
-  for (const slot of [1_007n, 1_008n]) {
+  for (const slot of [1_008n, 1_009n]) {
     now += 60_000;
     await reach(slot);
     await known({ slot: String(slot), highest_slot: String(slot) });
@@ -112,7 +117,7 @@ test('who reads the list before memory has heard of what is in the store is told
   }
 });
 
-test('where the index stands it is told once more when nothing can be under way any more', async () => {
+test('where the index stands it is told after ten seconds, and once more where it goes on', async () => {
   const row = { slot: '1000', signature: 's', position: 9, mint: key('mint') };
   let rows = [row];
   const empty = { query: async () => rows, aside: () => empty } as unknown as Store;
@@ -139,6 +144,17 @@ test('where the index stands it is told once more when nothing can be under way 
   expect(await told()).toEqual([{ mint: key('mint'), position: feed.tip() }]);
   now = 30_000;
   expect(await told()).toEqual([]);
+  // It went on: whatever was under way is there by then.
+  for (const [slot, ms, gaps] of [
+    [1_001, 30_000, 0],
+    [1_002, 30_400, 0],
+    [1_003, 32_400, 1],
+    [1_004, 40_000, 0],
+  ] as const) {
+    now = ms;
+    applied = { ...applied, slot: String(slot), highest_slot: String(slot) };
+    expect(await told()).toHaveLength(gaps);
+  }
 });
 
 test('of those that are taken back again while they wait it is told once more all the same', () => {
@@ -151,11 +167,13 @@ test('of those that are taken back again while they wait it is told once more al
   expect(once.dueAt({ slot: 8n, highest: 9n }, 2_000)).toEqual([]);
   told('b', 2_000);
   expect(once.dueAt({ slot: 9n, highest: 12n }, 3_000)).toEqual([]);
-  expect(once.dueAt({ slot: 10n, highest: 12n }, 3_400)).toEqual(['a']);
+  expect(once.dueAt({ slot: 10n, highest: 12n }, 3_400)).toEqual([]);
+  expect(once.dueAt({ slot: 10n, highest: 12n }, 5_399)).toEqual([]);
+  expect(once.dueAt({ slot: 11n, highest: 12n }, 5_400)).toEqual(['a']);
   once.toldAgain([{ mint: 'a', position }]);
-  expect(once.dueAt({ slot: 11n, highest: 11n }, 4_000)).toEqual([]);
-  expect(once.dueAt({ slot: 12n, highest: 12n }, 4_400)).toEqual(['b']);
+  expect(once.dueAt({ slot: 13n, highest: 13n }, 6_000)).toEqual([]);
+  expect(once.dueAt({ slot: 14n, highest: 14n }, 8_000)).toEqual(['b']);
   once.toldAgain([{ mint: 'b', position }]);
-  expect(once.dueAt({ slot: 99n, highest: 99n }, 9_000)).toEqual([]);
+  expect(once.dueAt({ slot: 99n, highest: 99n }, 19_000)).toEqual([]);
   expect(once.dueWhereItStands(10_000)).toEqual([]);
 });
