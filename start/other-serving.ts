@@ -1,4 +1,4 @@
-import { openServer } from '../clickhouse/client.ts';
+import { openServer, type Store } from '../clickhouse/client.ts';
 import { untilServing } from '../clickhouse/serving/follow-serving.ts';
 import type { Serving } from '../clickhouse/serving/serving.ts';
 import type { Config } from '../runtime/config/config.ts';
@@ -9,7 +9,7 @@ import type { Logger } from '../runtime/process/log.ts';
  * Ends where one process owns the engine, and with the signal. Every stage holds the database that it began with: whoever
  * starts this process anew has it go over, and until then nobody is told what a replay has mended.
  * @param begun what it holds
- * @throws RetryableError once another database of the server serves.
+ * @throws RetryableError once another database of the server serves, by a later switch or because ours is gone.
  */
 export async function untilAnotherServes(
   { clickhouseUrl, clickhouseCluster }: Config,
@@ -19,15 +19,21 @@ export async function untilAnotherServes(
   if (clickhouseUrl === null) return;
   const home = await openServer(clickhouseUrl, clickhouseCluster, 'read');
   try {
-    // A replica that is behind names the one that served before: that is no switch.
-    const isSwitched = ({ database, version }: Serving) =>
-      database !== begun.database && version > begun.version;
+    // A replica that is behind names the one that served before: that is no switch. Where a server was made anew, or its
+    // backup is from before the switch, the one that was begun with is not there any more.
+    const isSwitched = async ({ database, version }: Serving) =>
+      database !== begun.database && (version > begun.version || !(await hasDatabase(home, begun.database)));
     await untilServing({ home, ...options }, isSwitched);
   } finally {
     await home.close();
   }
   if (options.signal.aborted) return;
   throw new RetryableError(
-    'a replay has another database of CLICKHOUSE_URL serve: this npm start ends, and goes on with that one when it is started again',
+    'another database of CLICKHOUSE_URL serves by now, as after a replay: this npm start ends, and goes on with that one when it is started again',
   );
+}
+
+async function hasDatabase(home: Store, name: string): Promise<boolean> {
+  const rows = await home.query('SELECT 1 FROM system.databases WHERE name = {name:String}', { name });
+  return rows.length > 0;
 }

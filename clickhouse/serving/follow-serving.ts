@@ -63,11 +63,11 @@ async function openCurrent({ home, openDatabase: open }: FollowOptions): Promise
 /** Resolves once what serves is what is waited for, or the signal was given. */
 export async function untilServing(
   { home, logger, signal }: Pick<FollowOptions, 'home' | 'logger' | 'signal'>,
-  isMeant: (serving: Serving) => boolean,
+  isMeant: (serving: Serving) => boolean | Promise<boolean>,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      if (isMeant(await readServing(home))) return;
+      if (await isMeant(await readServing(home))) return;
     } catch (error) {
       logger.debug({ reason: messageOf(error) }, 'the serving database was not read');
     }

@@ -41,6 +41,14 @@ export async function abandonReplay(home: Store, database: string): Promise<void
   await home.insert('replays', [{ database, step: ABANDONED }]);
 }
 
+export async function isGivenUp(home: Store, database: string): Promise<boolean> {
+  const rows = await home.query(
+    'SELECT 1 FROM replays FINAL WHERE database = {database:String} AND step = {abandoned:UInt8}',
+    { database, abandoned: ABANDONED },
+  );
+  return rows.length > 0;
+}
+
 /** The database has become the serving one. */
 export async function finishReplay(home: Store, database: string): Promise<void> {
   await home.insert('replays', [{ database, step: SERVED }]);

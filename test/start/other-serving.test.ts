@@ -15,6 +15,7 @@ import { placeEmbedded } from '../support/pglite.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
 const NOBODY = '127.0.0.1:1';
+const SENTENCE = 'another database of CLICKHOUSE_URL serves by now';
 
 test('npm start on a server ends once a replay has another database serve, and goes over when it is started again', async () => {
   const databases = await openDatabases();
@@ -54,19 +55,20 @@ test('npm start on a server ends once a replay has another database serve, and g
   await databases.openMigrated(`${home.database}_r1`);
   await switchServing(home, { from: home.database, to: `${home.database}_r1` });
   const [code] = await first.ended;
-  const sentence = 'a replay has another database of CLICKHOUSE_URL serve: this npm start ends';
-  expect([code, await first.said]).toEqual([1, expect.stringContaining(sentence)]);
+  expect([code, await first.said]).toEqual([1, expect.stringContaining(SENTENCE)]);
   start();
   await awaited(() => holdsIt(`${home.database}_r1`), 200);
 });
 
 test('it does not end for a replica that is behind, which names the one that served before', async () => {
-  const { home, url, close } = await openDatabases();
-  onTestFinished(close);
+  const databases = await openDatabases();
+  const { home, url } = databases;
+  onTestFinished(databases.close);
   const replayed = (number: number) => `${home.database}_r${number}`;
   const options = { logger: createLogger('silent', 'test'), signal: new AbortController().signal };
   const watched = (database: string, version: bigint) =>
     untilAnotherServes(readConfig({ CLICKHOUSE_URL: url }), { database, version }, options);
+  await databases.openMigrated(replayed(2));
   await switchServing(home, { from: home.database, to: replayed(1) });
   let isEnded = false;
   const ahead = watched(replayed(2), 2n).finally(() => {
@@ -74,9 +76,11 @@ test('it does not end for a replica that is behind, which names the one that ser
   });
   ahead.catch(() => undefined);
   // Each of these ends at its first look, one behind the other.
-  for (const _ of [1, 2, 3]) await expect(watched(home.database, 0n)).rejects.toThrow('has another database');
+  for (const _ of [1, 2, 3]) await expect(watched(home.database, 0n)).rejects.toThrow(SENTENCE);
   expect(isEnded).toBe(false);
   await switchServing(home, { from: replayed(1), to: replayed(2) });
   await switchServing(home, { from: replayed(2), to: replayed(3) });
-  await expect(ahead).rejects.toThrow('has another database');
+  await expect(ahead).rejects.toThrow(SENTENCE);
+  // Made anew, or of before that switch: what is named is older, and ours is not there.
+  await expect(watched(replayed(4), 4n)).rejects.toThrow(SENTENCE);
 });

@@ -8,6 +8,7 @@ import {
   abandonReplay,
   beginReplay,
   finishReplay,
+  isGivenUp,
   unfinishedReplay,
 } from '../../../clickhouse/serving/replays.ts';
 import { readServing, switchServing } from '../../../clickhouse/serving/serving.ts';
@@ -177,7 +178,7 @@ async function mustBeOfThisVersion(home: Store, former: Store, filled: string): 
 
 /** @throws ConfigError where another run has given it up since: its database may be dropped, whoever reads it by then. */
 async function mustStand(home: Store, database: string): Promise<void> {
-  if ((await unfinishedReplay(home))?.database === database) return;
+  if (!(await isGivenUp(home, database))) return;
   throw new ConfigError(`${database} was given up meanwhile, by a run with --fresh: nothing was switched.`);
 }
 
