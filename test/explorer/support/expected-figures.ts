@@ -186,7 +186,10 @@ export function ofProtocol(answers: Answers, chosen: string): ExpectedFigures {
   const analytics = answerOf<AnalyticsResponse>(answers, /^\/analytics$/);
   const status = answerOf<StatusResponse>(answers, /^\/status$/);
   const { protocolTotals: totals, protocolConfig: config } = analytics;
-  const counted = (value: unknown) => bare(value, 'chain:Policy accounts, counted');
+  const counted = (value: number | null): Expected['figure'] => {
+    const figure = bare(value, 'chain:Policy accounts, counted');
+    return value === null ? { ...figure, absent: true, reason: totals.countsAbsentReason ?? '' } : figure;
+  };
   const last = analytics.revenueByDayTimeSeries.at(-1);
   const today = last?.byQuote.find(({ quoteMint }) => quoteMint === chosen);
   const set = (value: unknown) => ({ value, source: config.source, asOf: config.asOf });
@@ -211,11 +214,16 @@ export function ofProtocol(answers: Answers, chosen: string): ExpectedFigures {
       ];
     }),
     ...analytics.bridgeFlow.perVenue.flatMap((venue): Line[] => [
-      [
-        `${venue.venue}|Venue accounts`,
-        bare(venue.accountCount, 'chain:VenueAccount accounts, counted'),
-        'count',
-      ],
+      // It is told in words that they are not counted.
+      ...(venue.accountCount === null
+        ? []
+        : [
+            [
+              `${venue.venue}|Venue accounts`,
+              bare(venue.accountCount, 'chain:VenueAccount accounts, counted'),
+              'count',
+            ] as const,
+          ]),
       [`${venue.venue}|Sent out`, venue.bridgedOut, null],
       [`${venue.venue}|Attested equity`, venue.attestedEquity, null],
       [`${venue.venue}|Sent out and not attested`, venue.gap, null],

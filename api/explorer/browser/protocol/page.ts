@@ -36,7 +36,7 @@ export function ProtocolPage() {
       <${Loaded} of=${status} above=${analytics} rows=${5}>${(data: StatusResponse) => html`<${Indexer} of=${status} status=${data} />`}<//>
     <//>
     <${Section} title="By quote asset">
-      <${Loaded} of=${analytics} above=${analytics} rows=${5}>${(data: AnalyticsResponse) => html`<${Totals} rows=${data.protocolTotals.byQuote} />`}<//>
+      <${Loaded} of=${analytics} above=${analytics} rows=${5}>${(data: AnalyticsResponse) => html`<${Totals} rows=${data.protocolTotals.byQuote} reason=${data.protocolTotals.countsAbsentReason} />`}<//>
     <//>
     <${Section} title="Configuration">
       <${Loaded} of=${analytics} above=${analytics} rows=${4}>${(data: AnalyticsResponse) => html`<${Config} config=${data.protocolConfig} />`}<//>

@@ -20,7 +20,8 @@ const COLUMNS = [
   ['creditSpent', 'Inference'],
 ] as const;
 
-export function Totals({ rows }: { rows: Row[] }) {
+/** @param reason why policies are not counted, where they are not */
+export function Totals({ rows, reason }: { rows: Row[]; reason: string | undefined }) {
   if (rows.length === 0)
     return html`<${Empty} title="No policy yet.">The first one brings its quote asset.<//>`;
   return html`<div class="table-frame" tabindex="0" role="group" aria-label="Totals by quote asset"><table>
@@ -35,7 +36,7 @@ export function Totals({ rows }: { rows: Row[] }) {
       return html`<tr key=${row.quoteMint}>
         <th scope="row"><a href=${`/explorer/?quote=${row.quoteMint}`}>${row.quoteSymbol === null ? 'Unnamed' : html`<${Text} text=${row.quoteSymbol} />`}</a>
           <small><span class="unbroken">${shortKey(mint)}</span>, ${decimals === null ? 'decimals not read' : `${decimals} decimals`}</small></th>
-        <td class="number"><${Fig} figure=${bare(row.policyCount, POLICIES)} reading=${{ kind: 'count' }} name="Policies" /></td>
+        <td class="number"><${Fig} figure=${bare(row.policyCount, POLICIES, { reason })} reading=${{ kind: 'count' }} name="Policies" /></td>
         ${COLUMNS.map(([name, head]) => html`<td key=${name} class="number"><${Fig} figure=${row[name]} reading=${{ kind: 'amount', unit }} name=${head} bare /></td>`)}
       </tr>`;
     })}</tbody>
