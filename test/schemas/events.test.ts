@@ -30,10 +30,9 @@ test('an event of any kind is read as kit wrote it', () => {
     fc.property(anyEvent, ({ name, fields }) => {
       const read = decodeEvent(kitEncode(name, fields));
       const all = Object.fromEntries(Object.entries({ ...read.of, ...read.fields }).map(asServed));
-      const expected = Object.entries(fields).map(([key, value]) => [
-        key,
-        NAMES_OF[key]?.[value as number] ?? value,
-      ]);
+      const expected = Object.entries(fields).map(([key, value]) =>
+        asServed([key, NAMES_OF[key]?.[value as number] ?? value]),
+      );
       expect(read.event).toBe(name);
       expect(all).toEqual(Object.fromEntries(expected));
     }),
