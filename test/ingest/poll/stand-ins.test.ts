@@ -7,9 +7,13 @@ import { ACCOUNT_READERS } from '../../../ingest/poll/venues/adapters.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { classBitOf, type EquityVenue, REMOTE_VENUE_NAMES } from '../../../schemas/venues/remote.ts';
 import { openStage } from '../../devnet/stage.ts';
+import { serveAnswers } from '../../support/answering.ts';
 
-let venues: VenuesServer;
-afterEach(() => venues.close());
+let venues: VenuesServer | null = null;
+afterEach(async () => {
+  await venues?.close();
+  venues = null;
+});
 
 const { signal } = new AbortController();
 
@@ -19,6 +23,16 @@ describe.each(REMOTE_VENUE_NAMES)('the stand-in of %s', (venue) => {
     venues = await serveVenues({ chain, port: 0 });
     await expect(VENUE_CHECKS[venue](venues.remote[venue], signal)).resolves.toEqual(expect.any(String));
   });
+});
+
+const NO_REPLIES = [{ body: { else: 'entirely' } }, { body: '<html>' }, { status: 502 }];
+
+test.each(REMOTE_VENUE_NAMES)('doctor takes nothing for a reply of %s that is none', async (venue) => {
+  for (const reply of NO_REPLIES) {
+    const elsewhere = await serveAnswers(() => reply);
+    await expect(VENUE_CHECKS[venue](elsewhere.url, signal)).rejects.toThrow();
+    await elsewhere.close();
+  }
 });
 
 const withEquity = REMOTE_VENUE_NAMES.filter((venue): venue is EquityVenue =>
