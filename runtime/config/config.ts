@@ -56,6 +56,8 @@ export interface Config extends RemoteVenueSettings {
   trustProxy: number;
 }
 
+/** A part of a path as of a key: `..` would lead out of it. */
+const VENUE_ID = /^(?!\.+$)[A-Za-z0-9_.-]{1,64}$/;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /**
@@ -66,7 +68,7 @@ export function readConfig(env: Environment): Config {
   const read = reader(env);
   const ids = new Map<string, string>();
   const id = (name: string, unset: string) => {
-    const own = read.text(name, /^[A-Za-z0-9_.-]{1,64}$/, 'a name of letters, digits, . _ -') ?? unset;
+    const own = read.text(name, VENUE_ID, 'a name of letters, digits, . _ -, not of dots alone') ?? unset;
     const other = ids.get(own);
     // Two venues under one key: the one would be served in place of the other.
     if (other !== undefined)

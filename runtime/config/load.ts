@@ -28,7 +28,7 @@ function unset(settings: Environment): Environment {
 
 function textOfFile(): string {
   try {
-    return readFileSync(FILE, 'utf8');
+    return textOf(readFileSync(FILE));
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     if (isMissing && lstatSync(FILE, { throwIfNoEntry: false }) === undefined) return '';
@@ -36,4 +36,16 @@ function textOfFile(): string {
       `${FILE} cannot be read: ${isMissing ? 'it is a link that leads nowhere' : messageOf(error)}`,
     );
   }
+}
+
+/** Without the byte-order mark that some editors put in front: it would be of the first name. */
+function textOf(bytes: Uint8Array): string {
+  const utf8 = new TextDecoder('utf-8', { fatal: true });
+  try {
+    const text = utf8.decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch {
+    // Said below.
+  }
+  throw new Error('it is no text in UTF-8');
 }

@@ -56,6 +56,7 @@ describe('the configuration', () => {
     ['YELLOWSTONE_ENDPOINT', 'ftp://node:10000'],
     ['PERP_VENUE_ID', 'options_venue'],
     ['AMM_VENUE_ID', 'perp_venue'],
+    ['OPTIONS_VENUE_ID', '..'],
     ['KAFKA_TLS', 'yes'],
     ['KAFKA_SASL_MECHANISM', 'digest'],
     ['POSTGRES_URL', 'http://x'],

@@ -38,6 +38,8 @@ describe('.env', () => {
     const settings = `PORT=81\nexport COMMITMENT="finalized" # a comment\n`;
     const { config } = await loaded((file) => writeFileSync(file, settings), { PORT: '82' });
     expect(config).toMatchObject({ port: 82, commitment: 'finalized' });
+    const marked = await loaded((file) => writeFileSync(file, '\ufeffPORT=81\n'));
+    expect(marked.config).toMatchObject({ port: 81 });
     expect(await loaded(() => {})).toMatchObject({
       exit: 0,
       config: { port: 8080, commitment: 'confirmed' },
@@ -60,6 +62,9 @@ describe('.env', () => {
     ['a directory', (file) => mkdirSync(file)],
     ['a link that leads nowhere', (file) => symlinkSync('nowhere', file)],
     ['a link to itself', (file) => symlinkSync('.env', file)],
+    ['UTF-16', (file) => writeFileSync(file, '\ufeffPORT=81\n', 'utf16le')],
+    ['UTF-16 without a mark', (file) => writeFileSync(file, 'PORT=81\n', 'utf16le')],
+    ['Latin-1', (file) => writeFileSync(file, '# f\u00fcr hier\nPORT=81\n', 'latin1')],
     // Root may read any file.
     ...(process.getuid?.() === 0 ? [] : [['a file that may not be read', unreadable] as const]),
   ])('that is %s stops the process with a sentence that names it', async (_, put) => {
