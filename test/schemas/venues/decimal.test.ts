@@ -39,8 +39,17 @@ test.each(['1e400', '-1e400', '1e-400', `${'9'.repeat(60)}e1`])('%s is beyond al
 });
 
 test('the most digits that are taken are taken', () => {
-  for (const text of ['9'.repeat(60), `-${'9'.repeat(60)}`, '1e59', `0.${'0'.repeat(59)}1`, '0e300'])
+  for (const text of ['9'.repeat(60), `-${'9'.repeat(60)}`, `0.${'0'.repeat(59)}1`, '007.50'])
     expect(decimalText(text, 'x')).toBe(text);
+});
+
+test.each([
+  ['1e3', '1000'],
+  ['-12.5E-1', '-1.25'],
+  ['1e59', `1${'0'.repeat(59)}`],
+  ['0e300', '0'],
+])('%s is written out: what is served has no exponent', (text, plain) => {
+  expect(decimalText(text, 'x')).toBe(plain);
 });
 
 test('a price or a size is never below zero', () => {
