@@ -44,7 +44,10 @@ export interface GapCloserOptions {
   onGap?: (gap: Gap, open: boolean) => void;
   /** The slot whose marker was sent last; null before one. */
   reached?: () => bigint | null;
-  /** What it waits for, in words that may be served, where it failed twice in a row; null once it goes on. */
+  /**
+   * What it waits for, in words that may be served, where it failed twice in a row or the chain is not far enough for
+   * long; null once it goes on.
+   */
   onStalled?: (reason: string | null) => void;
 }
 
@@ -55,6 +58,8 @@ interface Task extends Due {
   attempt: number;
   /** Times in a row that no node knew where the list goes on. */
   lost: number;
+  /** Since when, by performance.now(), the chain is not far enough behind it, or that was told last; null where it is. */
+  unsettledSince: number | null;
   /** The obstacle that the log was told of. */
   told: string;
 }
@@ -62,6 +67,8 @@ interface Task extends Due {
 const ofNode = (error: unknown) => `SOLANA_RPC_URL (${upstreamWords(error)})`;
 
 const NOT_SETTLED_MS = 400;
+/** What takes 13 s on a chain that goes on. */
+const UNSETTLED_TOLD_MS = 30_000;
 /** A node that lags does not know the place either, so it is not given up at once. */
 const MOST_LOST = 3;
 
@@ -90,6 +97,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
       replaced: new AbortController(),
       attempt: 0,
       lost: 0,
+      unsettledSince: null,
       told: '',
       notBefore: 0,
     });
@@ -114,6 +122,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
         if (task.replaced.signal.aborted) return;
         stalled(null);
         if (rest.toSlot < task.gap.toSlot) task.attempt = 0;
+        task.unsettledSince = null;
         task.gap = rest;
         options.onGap?.(rest, true);
       },
@@ -125,7 +134,13 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     if (task.replaced.signal.aborted) return;
     const slots = { fromSlot: gap.fromSlot.toString(), toSlot: gap.toSlot.toString() };
     if (error instanceof NotSettledError) {
-      task.notBefore = performance.now() + NOT_SETTLED_MS;
+      const now = performance.now();
+      task.notBefore = now + NOT_SETTLED_MS;
+      task.unsettledSince ??= now;
+      if (now - task.unsettledSince < UNSETTLED_TOLD_MS) return;
+      task.unsettledSince = now;
+      logger.warn({ ...slots, error: error.message }, 'the gap waits for the chain to go on');
+      stalled(error.message);
       return;
     }
     logger.warn({ ...slots, attempt, error: messageOf(error) }, 'the gap stays open; trying again');

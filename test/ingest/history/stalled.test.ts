@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createGapCloser } from '../../../ingest/history/gap-closer.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
@@ -33,6 +33,37 @@ test('history that fails again and again says what it waits for, in words of our
   isDead = false;
   await gaps.idle();
   expect(said.indexOf(null)).toBe(said.length - 1);
+  stop.abort();
+  await stage.close();
+});
+
+test('history that waits for a chain that stands says so, until the chain goes on', async () => {
+  const stage = await openStreamStage({ seed: 'unsettled', policies: 3 });
+  await stage.live(20);
+  const { slot: toSlot } = stage.chain.tip();
+  const clock = performance.now.bind(performance);
+  let passed = 0;
+  const clocked = vi.spyOn(performance, 'now').mockImplementation(() => clock() + passed);
+  onTestFinished(() => clocked.mockRestore());
+  const rpc = createRpc(stage.rpc.url, { commitment: 'confirmed' });
+  const asked = vi.spyOn(rpc, 'getSlot');
+  const said: (string | null)[] = [];
+  const stop = new AbortController();
+  const gaps = createGapCloser({
+    ...{ rpc, programId: stage.chain.programId, signal: stop.signal },
+    log: { append: async () => {}, close: async () => {} },
+    logger: createLogger('silent', 'test'),
+    onStalled: (reason) => said.push(reason),
+  });
+  gaps.add({ fromSlot: 0n, toSlot, toTime: null });
+  await awaited(() => expect(asked.mock.calls.length).toBeGreaterThan(1));
+  expect(said).toEqual([]);
+  passed = 30_000;
+  await awaited(() => expect(said.length).toBeGreaterThan(0));
+  expect(said).toEqual([`the node is at slot ${toSlot}, not 32 slots past ${toSlot}`]);
+  for (let made = 0; made < 80; made += 1) await stage.chain.produce([]);
+  await gaps.idle();
+  expect(said.slice(1)).toEqual([null]);
   stop.abort();
   await stage.close();
 });
