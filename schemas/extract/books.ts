@@ -8,7 +8,8 @@ export interface Books {
   of(call: Call): TokenMove[];
   /**
    * Whether what is known of an account's moves makes the one balance the other, and what came to it otherwise, as
-   * lamports that anybody may send and have counted, came while the call did not run.
+   * lamports that anybody may send and have counted, came while the call did not run. Never of an inner call where
+   * nobody tells what is below it.
    */
   explains(account: Uint8Array, call: Call): boolean;
   /** Whether an account may have held nothing when a call had ended. Only where `explains`. */
@@ -53,6 +54,7 @@ export function booksOf(tx: ChainTransaction): Books {
       return moves.filter((move) => running.has(move.call));
     },
     explains: (account, call) => {
+      if (call.depth > 1 && !tx.depthsTold) return false;
       if (unread.some((address) => sameBytes(address, account))) return false;
       if (balanceOf(account) === undefined)
         return !tokenCalls.some(({ accounts }) =>

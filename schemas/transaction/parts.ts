@@ -24,6 +24,8 @@ export interface ChainTransaction {
   failed: boolean;
   /** Every call in execution order, top-level and inner. */
   calls: Call[];
+  /** False where the source leaves out how deep an inner call is: it is taken for one of the top-level call's own. */
+  depthsTold: boolean;
   /** Null where the source has none. */
   logs: string[] | null;
   /** Read when asked for: few transactions need them. @throws MalformedError */

@@ -34,6 +34,7 @@ export function readTransaction(record: Pick<TransactionRecord, 'format' | 'payl
     failed: parts.failed,
     logs: parts.logs,
     calls,
+    depthsTold: parts.inner.every(({ instructions }) => instructions.every(isDepthTold)),
     tokenBalances: () => tokenBalancesOf(parts, accounts),
   };
 }
@@ -90,6 +91,8 @@ function mustHaveCalls({ failed, innerTold, logs }: TransactionParts, told: numb
   if (!innerTold && (begun < told || logs?.includes(CUT)))
     throw malformed('neither inner instructions nor whole logs are told');
 }
+
+const isDepthTold = ({ stackHeight }: Instruction): boolean => stackHeight != null;
 
 function depthOf({ stackHeight }: Instruction): number {
   const depth = stackHeight ?? 2;

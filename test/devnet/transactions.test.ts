@@ -53,7 +53,7 @@ function asRead(tx: LedgerTransaction, logs: string[]): ChainTransaction {
     call(instruction, 1),
     ...(inner.get(index) ?? []).map((below) => call(below, below.stackHeight)),
   ]);
-  return { failed: tx.failed !== null, calls, logs, tokenBalances: () => [] };
+  return { failed: tx.failed !== null, calls, depthsTold: true, logs, tokenBalances: () => [] };
 }
 
 /** Keys as base58 on both sides, enumerations as the numbers they are on chain. */

@@ -170,6 +170,35 @@ describe(`policies that strangers add behind the accounts of a call (seed ${SEED
   });
 });
 
+describe(`calls of the program that another program makes (seed ${SEED})`, () => {
+  const wrapped = (tx: ChainTransaction): ChainTransaction => ({
+    ...tx,
+    calls: [
+      { depth: 1, program: OWN, data: new Uint8Array(0), accounts: [] },
+      ...tx.calls.map((one) => ({ ...one, depth: one.depth + 1 })),
+    ],
+  });
+  /** As a source tells them that leaves out how deep an inner call is. */
+  const flattened = (tx: ChainTransaction): ChainTransaction => ({
+    ...tx,
+    depthsTold: false,
+    calls: tx.calls.map((one) => ({ ...one, depth: Math.min(one.depth, 2) })),
+  });
+
+  test('are told as its own are', () => {
+    for (const tx of cut.values()) expect(derived(wrapped(tx))).toEqual(derived(tx));
+  });
+
+  test('tell no amounts where nobody says what is below them; those at top level tell theirs', () => {
+    for (const [kind, tx] of cut) {
+      expect(derived(flattened(tx))).toEqual(derived(tx));
+      const told = derived(flattened(wrapped(tx)));
+      expect(told.events).toEqual([]);
+      expect(told.undecided?.what).toEqual([kind]);
+    }
+  });
+});
+
 test('what is written on mints is all of it', () => {
   const names = OF_MINTS.map(([name]) => name);
   expect(names).toHaveLength(9);

@@ -156,7 +156,10 @@ describe('a transaction', () => {
     const call = { programIdIndex: 0, accounts: [], data: '' };
     expect(() => json({ index: 0, instructions: [{ ...call, stackHeight: 1 }] })).toThrow('at depth 1');
     expect(() => json({ index: 7, instructions: [call] })).toThrow('inner instructions of 7');
-    expect(json({ index: 0, instructions: [call] }).calls.map(({ depth }) => depth)).toEqual([1, 2]);
+    const untold = json({ index: 0, instructions: [call] });
+    expect(untold.calls.map(({ depth }) => depth)).toEqual([1, 2]);
+    expect(untold.depthsTold).toBe(false);
+    expect(json({ index: 0, instructions: [{ ...call, stackHeight: 2 }] }).depthsTold).toBe(true);
   });
 
   describe('of which the calls below others are not told', () => {

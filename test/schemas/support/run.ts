@@ -26,7 +26,7 @@ export function run(tops: readonly Run[], failed = false): ChainTransaction {
   const calls: Call[] = [];
   const logs: string[] = [];
   for (const top of tops) execute(top, 1, calls, logs);
-  return { failed, calls, logs, tokenBalances: () => [] };
+  return { failed, calls, depthsTold: true, logs, tokenBalances: () => [] };
 }
 
 function execute(what: Run, depth: number, calls: Call[], logs: string[]): void {
