@@ -40,8 +40,14 @@ export interface InstructionRun {
   instruction: Instruction | null;
 }
 
+const camelNames = new Map<string, string>();
+
 function camelName(snake: string): string {
-  return snake.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  const known = camelNames.get(snake);
+  if (known !== undefined) return known;
+  const camel = snake.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  camelNames.set(snake, camel);
+  return camel;
 }
 
 /** Opens the program's instruction; what its rules throw after this fails a transaction that shows it. */

@@ -15,10 +15,12 @@ export function isU64(value: bigint): boolean {
 }
 
 function allFit(values: object, layout: Layout): boolean {
-  return Object.entries(values).every(([field, value]) => {
-    if (typeof value !== 'bigint') return true;
-    return layout[field] === 'i64' ? BigInt.asIntN(64, value) === value : isU64(value);
-  });
+  for (const field in values) {
+    const value: unknown = values[field as keyof typeof values];
+    if (typeof value !== 'bigint') continue;
+    if (layout[field] === 'i64' ? BigInt.asIntN(64, value) !== value : !isU64(value)) return false;
+  }
+  return true;
 }
 
 /** Whether each amount of an account is one that its bytes can hold. */

@@ -5,6 +5,7 @@ import type { Key } from './state.ts';
 
 const bytesByKey = new Map<Key, Uint8Array>();
 const keyByBytes = new Map<string, Key>();
+const keyByLabel = new Map<string, Key>();
 
 export const ZERO_KEY: Key = '11111111111111111111111111111111';
 
@@ -37,7 +38,11 @@ export function keyOf(bytes: Uint8Array): Key {
 
 /** A made-up key that the label decides. */
 export function seededKey(label: string): Key {
-  return keyOf(seededBytes(label, 32));
+  const known = keyByLabel.get(label);
+  if (known !== undefined) return known;
+  const key = keyOf(seededBytes(label, 32));
+  keyByLabel.set(label, key);
+  return key;
 }
 
 /** Byte order of two keys, which is the order the program compares addresses in. */
