@@ -39,13 +39,19 @@ function anyField(key: string, type: FieldType): fc.Arbitrary<unknown> {
   return NARROWER[key] ?? SCALARS[type]();
 }
 
-/** Well-formed values of a struct of the IDL, as kit takes them. */
+const structs = new Map<string, fc.Arbitrary<KitValue>>();
+
+/** Well-formed values of a struct of the IDL, as kit takes them. To make what draws a text is long work: it is made once. */
 export function anyStruct(name: string): fc.Arbitrary<KitValue> {
+  const known = structs.get(name);
+  if (known !== undefined) return known;
   const entries = fieldsOf(name).map((field) => {
     const key = camelCase(field.name);
     return [key, anyField(key, field.type)];
   });
-  return fc.record(Object.fromEntries(entries)) as fc.Arbitrary<KitValue>;
+  const struct = fc.record(Object.fromEntries(entries)) as fc.Arbitrary<KitValue>;
+  structs.set(name, struct);
+  return struct;
 }
 
 /** Well-formed events of any kind. */
