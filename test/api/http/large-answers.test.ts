@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Type } from 'typebox';
@@ -116,8 +116,7 @@ test('all bytes come, and others are answered while nobody reads them', async ()
   const url = `http://127.0.0.1:${api.port}`;
   const many = await Promise.all(Array.from({ length: 12 }, () => fetch(`${url}/large`)));
   expect((await fetch(`${url}/none`)).status).toBe(404);
-  const digest = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest('hex');
-  for (const answer of many)
-    expect(digest(new Uint8Array(await answer.arrayBuffer()))).toBe(digest(Buffer.concat(pieces)));
+  const whole = Buffer.concat(pieces);
+  for (const answer of many) expect(whole.equals(new Uint8Array(await answer.arrayBuffer()))).toBe(true);
   await api.close();
 });
