@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { activityPage } from '../../../clickhouse/queries/activity/activity.ts';
 import { incompleteState } from '../../../clickhouse/queries/progress/index-state.ts';
@@ -52,7 +52,8 @@ beforeAll(async () => {
   [whole, cut] = [await transactions(0), await transactions(1)];
   expected = await standing(await applied(whole));
 });
-afterAll(() => Promise.all(open.map((store) => store.close())));
+// Whoever comes next has their databases.
+afterEach(async () => void (await Promise.all(open.splice(0).map((store) => store.close()))));
 
 /** All tables without the events that were taken back, and without the list of transactions that were cut. */
 async function standing(store: Store): Promise<Tables> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { createChain } from '../../../devnet/chain/chain.ts';
@@ -47,7 +47,8 @@ beforeAll(async () => {
   expect(expected.names?.length).toBeGreaterThan(5);
   expect(expected.firstStreamed?.length).toBeGreaterThan(1);
 });
-afterAll(() => Promise.all(opened.map((store) => store.close())));
+// Whoever comes next has their databases.
+afterEach(async () => void (await Promise.all(opened.splice(0).map((store) => store.close()))));
 
 /** A database, and its backup. */
 let server: { store: Store; backup: Store; state: 'up' | 'down' | 'restored' };
