@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { LATEST_TABLES } from '../../../clickhouse/tables.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import { createRandom } from '../../support/random.ts';
 import { batchOf, logOf, PROGRAM } from './support/records.ts';
 import { logOfStories } from './support/stories.ts';
@@ -26,7 +26,7 @@ const TABLES: Record<string, string> = {
 
 /** What is stored once a log was written, by whoever hands it in. */
 async function storedAfter(hand: (store: Store) => Promise<void>): Promise<Record<string, unknown[]>> {
-  const store = await freshDatabase();
+  const store = await embeddedDatabase('several');
   try {
     await hand(store);
     const rows: Record<string, unknown[]> = {};

@@ -3,7 +3,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { createMaterialiser, type MaterialiserOptions } from '../../../ingest/materialise/materialiser.ts';
 import type { GapRecord, LogRecord, StruckTransaction } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
 import {
   batchOf,
   key,
@@ -22,7 +22,7 @@ const begin = (over: Partial<MaterialiserOptions> = {}) => {
   apply = createMaterialiser({ store, programId: PROGRAM, ...over });
 };
 beforeEach(async () => {
-  store = await freshDatabase();
+  store = await embeddedDatabase('several');
   next = 0n;
   begin();
   await take(marker(1_000n));
