@@ -53,22 +53,22 @@ const isTold = process.argv.slice(2).some((word) => word !== 'run' && !word.star
 
 /**
  * Files that start nothing which outlives them: they follow one another in the same processes, where their modules are
- * loaded and warm. Any other has a process of its own.
+ * loaded and warm. Any other has a process of its own, and so has whoever changes for a while what a process has once.
  */
 const TOGETHER = [
   'test/{devnet,runtime,schemas}/**/*.test.ts',
   'test/api/*.test.ts',
-  'test/api/agent/{asked,flow,limits,shared-readings,signature,suspects,token-forms}.test.ts',
+  'test/api/agent/{asked,flow,limits,refusals,refusals-identity,refusals-options,rotation,shared-readings,signature,suspects,token-forms}.test.ts',
   'test/api/{coin,history,rankings}/*.test.ts',
   'test/api/http/!(floods).test.ts',
   'test/api/latest/{ahead,changed-rows,folded,index-reads,one-reading,ranked-rows,slow-reads,tallies}.test.ts',
-  'test/api/stream/{client,late-posts,missed,position,posts-away,ranking-questions,telling}.test.ts',
+  'test/api/stream/{caught-up,client,failed-read,far-behind,late-posts,missed,position,posts-away,ranking-questions,streams,taken-back,telling,told-once}.test.ts',
   'test/chaos/{observer,plan}.test.ts',
   'test/clickhouse/{coalesce,places,shared-reads}.test.ts',
   'test/explorer/!(browser|coin-page|ranking-page|status-age).test.ts',
-  'test/ingest/history/{gap-rows,swept-profit}.test.ts',
+  'test/ingest/history/{gap-rows,history,stalled,swept-profit,unkind-lists,unread-again,wider-gap}.test.ts',
   'test/ingest/{log,materialise,poll}/*.test.ts',
-  'test/ingest/stream/{behind-stream,followed-addresses,newcomers,slot-times,slots,stream-state,turned,turns}.test.ts',
+  'test/ingest/stream/!(joined-reading|renewed|unkind-names|unkind-server|watchdog).test.ts',
   'test/project/{closed-lists,compose,imports,lock,named-tests,readme,waits,watched}.test.ts',
 ];
 
