@@ -15,7 +15,7 @@ import {
 } from './support/coin-answers.ts';
 import { equityAt } from './support/drawn-figures.ts';
 import { useExplorerAlone } from './support/explorer-alone.ts';
-import { CHROMIUM, NARROWEST, overflow, spilled } from './support/tab.ts';
+import { CHROMIUM, drawings, NARROWEST, overflow, picture, spilled } from './support/tab.ts';
 
 /** Longer than the page waits before it asks again. */
 const A_MINUTE_MS = 60_000;
@@ -71,10 +71,12 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     const rows = page.locator('.equity tbody tr');
     await page.locator('.equity summary').click();
     expect(await rows.count()).toBeGreaterThan(3);
-    for (const row of await rows.all())
-      expect(
-        (await row.locator('td').allTextContents()).map((text) => text.replace(/^.*absent$/, 'absent')),
-      ).toEqual(['absent', '300', 'absent', '100', '400']);
+    const cells = await Promise.all((await rows.all()).map((row) => row.locator('td').allTextContents()));
+    const known = cells.map((row) => row.map((text) => text.replace(/^.*absent$/, 'absent')));
+    // Of the hour that is not over nothing is known.
+    expect(known.filter((row) => row.some((text) => text !== 'absent'))).toHaveLength(known.length - 1);
+    for (const row of known)
+      if (row[1] !== 'absent') expect(row).toEqual(['absent', '300', 'absent', '100', '400']);
   });
 
   test('one that is revoked by now is no part of what is held, and may have been of what was', async () => {
@@ -242,6 +244,28 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
       expect(row[0]).toBe('404.167');
       expect((await equityAt(page, 0.5)).panel?.rows.API).toContain(`/coins/${MINT}/history?`);
     }, 200);
+  });
+
+  test('of an hour that is not over nothing is drawn or told before it was seen, and what was seen is drawn at once', async () => {
+    const answers = coinAnswers();
+    const lost = { value: null, source: 'a test', asOf: null, absent: true as const, reason: 'not kept' };
+    for (const moment of answers.history.items) moment.bankroll = lost;
+    const page = await opened(answers);
+    await awaited(async () => {
+      // From three to ten past five: this is a few minutes past five.
+      const { panel, row } = await equityAt(page, 0.96);
+      expect(panel).toMatchObject({ isAbsent: true, rows: { At: '2026-11-24 05:00:01 UTC' } });
+      expect(panel?.rows.Why).toBe('the hour was not closed yet, and this part of it was not seen here');
+      expect(row).toHaveLength(5);
+      expect(row.filter((text) => !text.endsWith('absent'))).toEqual([]);
+    }, 200);
+    await awaited(async () => {
+      expect((await equityAt(page, 0.5)).panel?.rows).toMatchObject({ Why: 'not kept' });
+      // Of what is unspent that alone is known.
+      const [equity] = await drawings(page, { Equity: '--purse-bankroll' });
+      expect(equity?.pixels).toBeGreaterThan(0);
+    }, 200);
+    await picture(page, 'open-hour');
   });
 
   test('is no wider than the smallest phone, however long its texts are, and its words stand apart', async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { equityNow } from '../../api/explorer/browser/coin/equity-now.ts';
 import {
   cellOf,
@@ -53,6 +53,53 @@ test('of what is seen the same only the first and the last time stand, and no mo
   expect(withSample(rows, row(6, 8n), 2)).toEqual([row(5, 6n), row(6, 8n)]);
 });
 
-test('the past as it is answered again and what was seen since stand in the order of time', () => {
-  expect(joined([row(1), row(4)], [row(2), row(5)])).toEqual([row(1), row(2), row(4), row(5)]);
+describe('the past as it is answered again, and what was seen since', () => {
+  const HOUR_S = 3_600;
+  const unseen = (second: number, step: 'hour' | 'day' = 'hour'): Row => {
+    const reason = `the ${step} was not closed yet, and this part of it was not seen here`;
+    const nothing = { base: null, reason };
+    const time = new Date(second * 1000).toISOString();
+    return { time, bankroll: nothing, deployed: nothing, attested: nothing, hwm: nothing };
+  };
+  const past = [row(HOUR_S), row(2 * HOUR_S, 6n)];
+  const END_S = 2 * HOUR_S;
+
+  test('stand in the order of time, and what was between them is not known', () => {
+    const seen = [row(END_S + 600, 8n), row(END_S + 620, 9n)];
+    expect(joined(past, seen, 'hour')).toEqual([...past, unseen(END_S + 1), ...seen]);
+    // The state of now that an answer ends with is seen, too.
+    const now = row(END_S + 590, 7n);
+    expect(joined([...past, now], seen, 'hour')).toEqual([...past, unseen(END_S + 1), now, ...seen]);
+    expect(joined([...past, now], [], 'hour')).toEqual([...past, unseen(END_S + 1), now]);
+    expect(joined([row(0), row(24 * HOUR_S)], [row(25 * HOUR_S)], 'day')).toEqual([
+      ...[row(0), row(24 * HOUR_S), unseen(24 * HOUR_S + 1, 'day'), row(25 * HOUR_S)],
+    ]);
+  });
+
+  test('leave nothing unknown where there is no past, no time between them, or somebody looked on', () => {
+    const seen = [row(END_S - 60), row(END_S - 50, 6n)];
+    expect(joined([], seen, 'hour')).toEqual(seen);
+    expect(joined(past, [], 'hour')).toEqual(past);
+    expect(joined(past, [row(END_S + 1, 8n)], 'hour')).toEqual([...past, row(END_S + 1, 8n)]);
+    // Seen before the hour ended and after it: what was seen the same all along has its first and its last row.
+    const [first, last] = [row(HOUR_S + 60, 6n), row(END_S + 900, 6n)];
+    expect(joined(past, [first, last], 'hour')).toEqual([
+      ...[row(HOUR_S), unseen(HOUR_S + 1), first, row(END_S, 6n), last],
+    ]);
+    expect(joined(past, [row(END_S - 10, 5n), row(END_S + 5, 8n)], 'hour').slice(-3)).toEqual([
+      ...[row(END_S - 10, 5n), row(END_S, 6n), row(END_S + 5, 8n)],
+    ]);
+  });
+
+  test('stay unknown between each other after the hour is over, and where nobody looked for longer than a while', () => {
+    const seen = [row(HOUR_S + 600, 8n), row(HOUR_S + 620, 9n)];
+    expect(joined(past, seen, 'hour')).toEqual([row(HOUR_S), unseen(HOUR_S + 1), ...seen, row(END_S, 6n)]);
+    // The past is newer than what was seen, and ends with now.
+    const now = row(END_S + 600, 4n);
+    expect(joined([...past, now], seen, 'hour').slice(-3)).toEqual([row(END_S, 6n), unseen(END_S + 1), now]);
+    const later = row(HOUR_S + 900, 3n);
+    expect(joined(past, [...seen, later], 'hour')).toEqual([
+      ...[row(HOUR_S), unseen(HOUR_S + 1), ...seen, unseen(HOUR_S + 621), later, row(END_S, 6n)],
+    ]);
+  });
 });

@@ -24,7 +24,7 @@ export interface CoinAnswers {
   loop: LoopResponse;
   positions: PositionsResponse;
   activity: ActivityResponse;
-  history: Pick<CoinHistoryResponse, 'items'>;
+  history: Pick<CoinHistoryResponse, 'items' | 'step'>;
 }
 
 export function coinAnswers(): CoinAnswers {
@@ -114,13 +114,14 @@ export function coinAnswers(): CoinAnswers {
     ...{ feesClaimed: figureOf('1'), profitSwept: figureOf('1'), tokensBurned: figureOf('1') },
     marketCap: { quote: figureOf('1'), usd: figureOf('1') },
   });
+  const history = { step: 'hour' as const, items: [moment(-2), moment(-1), moment(0)] };
   const event = (at: number): ActivityResponse['items'][number] => ({
     ...{ kind: 'FeesClaimed', actor: 'keeper', summary: { quoteAmount: '1000000', baseAmount: '0' } },
     ...{ slot: String(1_000 - at), signature: `signature ${at}`, block_time: AT },
   });
   const items = Array.from({ length: 40 }, (_, at) => event(at));
   return {
-    ...{ coin, loop, positions, history: { items: [moment(-2), moment(-1), moment(0)] } },
+    ...{ coin, loop, positions, history },
     activity: { mint: MINT, limit: 100, offset: 0, items },
   };
 }

@@ -99,8 +99,8 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
     const stroke = of(colour);
     if (look === 'bars' && bars !== undefined)
       return { stroke, fill: stroke, width: 0, paths: bars, points: { show: false } };
-    // A single number is no line yet.
-    const line = { stroke, width: 2, spanGaps: false, points: { show: () => known(current()) < 2 } };
+    const points = { show: () => known(current()) < 2, filter: alone };
+    const line = { stroke, width: 2, spanGaps: false, points };
     const path = stepped === undefined ? {} : { paths: stepped };
     return look === 'mark'
       ? { ...line, ...path, width: 1.5, dash: [5, 4] }
@@ -169,6 +169,21 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
 
 const known = ({ series }: Drawing) =>
   Math.max(...series.map(({ values }) => values.filter((value) => value !== null).length));
+
+/** Narrower it is hidden by the ends of what lies beside it. */
+const LEAST_PX = 3;
+
+/** What is known for so short a time, between what is not, that no line is seen of it: each such time has a point. */
+function alone(plot: uPlot, at: number, areAll: boolean): number[] | null {
+  if (areAll) return null;
+  const [times, values] = [plot.data[0], [...(plot.data[at] ?? [])]];
+  const x = (index: number) => plot.valToPos(times[index] as number, 'x');
+  const ends = values.flatMap((value, index) => (value != null && values[index + 1] == null ? [index] : []));
+  return ends.filter((end) => {
+    const first = values.findLastIndex((value, index) => index < end && value == null) + 1;
+    return x(end) - x(first) < LEAST_PX;
+  });
+}
 
 /** A colour of the style sheet, #rrggbb, to be seen through. */
 const soft = (colour: string) => `${colour}66`;

@@ -41,7 +41,7 @@ export function Equity({ coin, loop, posts }: EquityProps) {
   }, [data, at]);
   const pins = posts.filter(({ createdAt }) => createdAt >= since).map(pinOf);
   const past = (history.data?.items ?? []).map((moment) => rowOfHistory(pastInQuote(coin, moment)));
-  const rows = joined(past, seen);
+  const rows = joined(past, seen, history.data?.step ?? 'hour');
   return html`
     <${Ranges} />
     ${

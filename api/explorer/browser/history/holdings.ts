@@ -76,7 +76,8 @@ function shownOf(row: Row, quote: Unit, name: string, path: string | null): Show
   const { base } = equityOf(row);
   const { seen } = row;
   const [equity, ...parts] = cellsOf(row, quote) as [Cell, ...Cell[]];
-  const text = ({ value, reason }: Cell) => (value === null ? `absent: ${reason}` : grouped(value));
+  const text = ({ value, reason }: Cell) =>
+    value !== null ? grouped(value) : reason === equity.reason ? 'absent' : `absent: ${reason}`;
   return {
     name,
     ...{ value: equity.value, exact: grouped(equity.value ?? ''), unit: unitName(quote) },

@@ -1,5 +1,6 @@
 import type { Figure } from '../../../../schemas/figure.ts';
 import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
+import type { Step } from '../../../../schemas/responses/history.ts';
 import type { Cell } from '../charts/numbers.ts';
 import { scaled } from '../text/amounts.ts';
 
@@ -81,10 +82,40 @@ export function withSample(rows: readonly Row[], sample: Row, most: number): Row
   return [...kept, sample].slice(-most);
 }
 
-/** The past as it was answered and what was seen here, in the order of time. */
-export function joined(past: readonly Row[], seen: readonly Row[]): Row[] {
-  const rows = new Map([...past, ...seen].map((row) => [row.time, row]));
-  return [...rows.values()].toSorted((a, b) => (a.time < b.time ? -1 : 1));
+const STEP_MS: Record<Step, number> = { hour: 3_600_000, day: 86_400_000 };
+/** Whoever looks on sees more often than that; what is seen as it was may have stood longer. */
+const LOOKING_MS = 60_000;
+/** What is not known begins so long after what is: in the table it is another time. */
+const SHOWN_MS = 1_000;
+
+/** The past as it was answered and what was seen here, in the order of time, and where nothing was seen of a step that the
+ * past has no end of yet, that: the state at the end of the step before it may have lasted for a moment. */
+export function joined(past: readonly Row[], seen: readonly Row[], step: Step): Row[] {
+  const byTime = new Map([...past, ...seen].map((row) => [row.time, row]));
+  const rows = [...byTime.values()].toSorted((a, b) => (a.time < b.time ? -1 : 1));
+  const ends = new Set(past.filter(({ time }) => Date.parse(time) % STEP_MS[step] === 0));
+  let lastSeen: Row | undefined;
+  return rows.flatMap((row, at) => {
+    const before = rows[at - 1];
+    if (ends.has(row)) return [row];
+    const looked = lastSeen !== undefined && (same(lastSeen, row) || msBetween(lastSeen, row) <= LOOKING_MS);
+    lastSeen = row;
+    return looked || before === undefined || msBetween(before, row) <= SHOWN_MS
+      ? [row]
+      : [unseen(before, step), row];
+  });
+}
+
+const msBetween = (before: Row, after: Row) => Date.parse(after.time) - Date.parse(before.time);
+
+/** Behind a row of which is not known how long it was so. */
+function unseen({ time }: Row, step: Step): Row {
+  const reason = `the ${step} was not closed yet, and this part of it was not seen here`;
+  const nothing = { base: null, reason };
+  return {
+    time: new Date(Date.parse(time) + SHOWN_MS).toISOString(),
+    ...{ bankroll: nothing, deployed: nothing, attested: nothing, hwm: nothing },
+  };
 }
 
 export const equityOf = ({ bankroll, deployed }: Row) => together(bankroll, deployed, 1n);

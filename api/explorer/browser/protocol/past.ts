@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../../../schemas/responses/history.ts';
 import { Holdings } from '../history/holdings.ts';
 import { Ranges, useSince } from '../history/ranges.ts';
-import { rowOfHistory } from '../history/rows.ts';
+import { joined, type Row, rowOfHistory } from '../history/rows.ts';
 import { html } from '../html.ts';
 import { Empty, Loaded } from '../parts/states.ts';
 import { type Resource, useResource } from '../resource.ts';
@@ -27,28 +27,21 @@ export function Past({ above }: { above: Resource<unknown> }) {
   return html`<${Ranges} /><${Loaded} of=${past} above=${above} rows=${6}>${(
     data: ProtocolHistoryResponse,
   ) => {
-    const items = together(data.items, seen);
-    const quotes = inOrder([
-      ...new Map(items.flatMap(({ byQuote }) => byQuote.map((of) => [of.quoteMint, of] as const))).values(),
-    ]);
+    const known = [...data.items, ...seen].flatMap(({ byQuote }) => byQuote);
+    const quotes = inOrder([...new Map(known.map((of) => [of.quoteMint, of] as const)).values()]);
     const quote = chosenOf(quotes);
     if (quote === undefined)
       return html`<${Empty} title="Nothing is known of this span.">The first policy starts the series.<//>`;
-    const rows = items.flatMap(({ time, byQuote }) =>
-      byQuote
-        .filter(({ quoteMint }) => quoteMint === quote.quoteMint)
-        .map((of) => rowOfHistory({ time, ...of })),
-    );
+    const rows = joined(rowsOf(data.items, quote), rowsOf(seen, quote), data.step);
     return html`<${ChooseQuote} quotes=${quotes} chosen=${quote.quoteMint} />
       <${Holdings} rows=${rows} quote=${unitOf(quote)} name="Equity of all policies" path=${past.path} from=${undefined} />`;
   }}<//>`;
 }
 
-/** The past as it was answered last, and what was seen of it before, in the order of time. */
-function together(items: readonly Item[], seen: readonly Item[]): Item[] {
-  const byTime = new Map([...seen, ...items].map((item) => [item.time, item]));
-  return [...byTime.values()].toSorted((a, b) => (a.time < b.time ? -1 : 1));
-}
+const rowsOf = (items: readonly Item[], { quoteMint }: QuoteHistory): Row[] =>
+  items.flatMap(({ time, byQuote }) =>
+    byQuote.filter((of) => of.quoteMint === quoteMint).map((of) => rowOfHistory({ time, ...of })),
+  );
 
 const unitOf = ({ decimals, quoteSymbol, quoteMint }: QuoteHistory) => ({
   decimals,
