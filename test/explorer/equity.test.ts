@@ -102,4 +102,21 @@ describe('the past as it is answered again, and what was seen since', () => {
       ...[row(HOUR_S), unseen(HOUR_S + 1), ...seen, unseen(HOUR_S + 621), later, row(END_S, 6n)],
     ]);
   });
+
+  test('are one row where they say the same of the same shown second', () => {
+    const at = (ms: number, bankroll: bigint): Row => ({
+      ...row(0, bankroll),
+      time: new Date(END_S * 1000 + 600_000 + ms).toISOString(),
+    });
+    const now = at(0, 8n);
+    expect(joined([...past, now], [at(300, 8n), at(900, 8n), at(1_100, 8n)], 'hour').slice(3)).toEqual([
+      ...[at(900, 8n), at(1_100, 8n)],
+    ]);
+    const changed = [now, at(300, 9n), at(900, 8n)];
+    expect(joined(past, changed, 'hour').slice(3)).toEqual(changed);
+    // What is absent for another reason is not the same.
+    const gone = { ...at(400, 8n), hwm: { base: null, reason: 'one' } };
+    const other = { ...at(500, 8n), hwm: { base: null, reason: 'other' } };
+    expect(joined(past, [gone, other], 'hour').slice(3)).toEqual([gone, other]);
+  });
 });

@@ -3,6 +3,7 @@ import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
 import type { Step } from '../../../../schemas/responses/history.ts';
 import type { Cell } from '../charts/numbers.ts';
 import { scaled } from '../text/amounts.ts';
+import { stamp } from '../text/times.ts';
 
 /** What there was at a moment, in base units of a quote asset. */
 export interface Row {
@@ -70,6 +71,7 @@ export function rowOfLoop({ step4_deployed, step5_profit }: LoopResponse, at: nu
 
 const PARTS = ['bankroll', 'deployed', 'attested', 'hwm'] as const;
 const same = (a: Row, b: Row) => PARTS.every((part) => a[part].base === b[part].base);
+const sameReasons = (a: Row, b: Row) => PARTS.every((part) => a[part].reason === b[part].reason);
 
 /** The rows with one more; of several that say the same only the first and the last are kept. */
 export function withSample(rows: readonly Row[], sample: Row, most: number): Row[] {
@@ -92,7 +94,7 @@ const SHOWN_MS = 1_000;
  * past has no end of yet, that: the state at the end of the step before it may have lasted for a moment. */
 export function joined(past: readonly Row[], seen: readonly Row[], step: Step): Row[] {
   const byTime = new Map([...past, ...seen].map((row) => [row.time, row]));
-  const rows = [...byTime.values()].toSorted((a, b) => (a.time < b.time ? -1 : 1));
+  const rows = [...byTime.values()].toSorted((a, b) => (a.time < b.time ? -1 : 1)).filter(isNews);
   const ends = new Set(past.filter(({ time }) => Date.parse(time) % STEP_MS[step] === 0));
   let lastSeen: Row | undefined;
   return rows.flatMap((row, at) => {
@@ -105,6 +107,13 @@ export function joined(past: readonly Row[], seen: readonly Row[], step: Step): 
       : [unseen(before, step), row];
   });
 }
+
+/** Of rows that say the same of the same shown second the last one stands for all. */
+const isNews = (row: Row, at: number, rows: readonly Row[]): boolean => {
+  const next = rows[at + 1];
+  if (next === undefined || stamp(next.time) !== stamp(row.time)) return true;
+  return !same(row, next) || !sameReasons(row, next);
+};
 
 const msBetween = (before: Row, after: Row) => Date.parse(after.time) - Date.parse(before.time);
 
