@@ -36,7 +36,7 @@ const BETWEEN = 3;
 const LONG = [
   'test/scenarios/*.test.ts',
   'test/chaos/{chaos,flaws,hostile}.test.ts',
-  'test/explorer/{browser,coin-page,ranking-page,status-age}.test.ts',
+  'test/explorer/{browser,coin-page,protocol-page,ranking-page,status-age}.test.ts',
   'test/ingest/kafka/{frozen,stream}.test.ts',
   'test/ingest/audit/{live,found,not-comparable}.test.ts',
   'test/ingest/materialise/{decided,event-times,hours,interrupted,live,many-owners,named,settled-profits,two-slots}.test.ts',
@@ -66,7 +66,7 @@ const TOGETHER = [
   'test/api/stream/{caught-up,client,failed-read,far-behind,late-posts,missed,position,posts-away,ranking-questions,streams,taken-back,telling,told-once}.test.ts',
   'test/chaos/{observer,plan}.test.ts',
   'test/clickhouse/{added-columns,announcer,coalesce,equal-inserts,half-answers,in-order,indexed-chain,indexed-program,log-partitions,missing-mark,places,profile,shared-reads,tables}.test.ts',
-  'test/explorer/!(browser|coin-page|ranking-page|status-age).test.ts',
+  'test/explorer/!(browser|coin-page|protocol-page|ranking-page|status-age).test.ts',
   'test/ingest/history/{gap-rows,history,swept-profit,unkind-lists,unread-again,wider-gap}.test.ts',
   'test/ingest/{log,materialise,poll,verify}/*.test.ts',
   'test/ingest/operate/{backfill-outcome,doctor-rpc}.test.ts',

@@ -1,6 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { Figure } from '../figure.ts';
-import { BooleanOrNull, closed, NumberOrNull, orNull, PolicyCount, TextOrNull, TimeOrNull } from './parts.ts';
+import {
+  BooleanOrNull,
+  Compounded,
+  closed,
+  NumberOrNull,
+  orNull,
+  PolicyCount,
+  TextOrNull,
+  TimeOrNull,
+} from './parts.ts';
 
 const QuoteTotals = Type.Object(
   {
@@ -10,7 +19,7 @@ const QuoteTotals = Type.Object(
     policyCount: PolicyCount,
     feesClaimed: Figure,
     protocolFees: Figure,
-    routedToLp: Figure,
+    routedToLp: Compounded,
     routedToBankroll: Figure,
     profitSwept: Figure,
     paidToHolders: Figure,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Figure } from '../figure.ts';
-import { closed, NumberOrNull, PolicyCount, TextOrNull, Time } from './parts.ts';
+import { closed, figureOf, NumberOrNull, PolicyCount, TextOrNull, Time } from './parts.ts';
 
 export const STEPS = ['hour', 'day'] as const;
 export type Step = (typeof STEPS)[number];
@@ -24,8 +24,6 @@ const ITEM_TIME = Type.Unsafe<string>({
   description:
     "The end of the step: what stands beside it is the state that blocks of earlier times left. The last item's may be now.",
 });
-
-const figureOf = (description: string) => Type.Unsafe<Figure>({ allOf: [Figure], description });
 
 const TOTAL = 'since the policy began, up to this moment';
 

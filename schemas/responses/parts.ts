@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { Figure } from '../figure.ts';
 
 /** Pieces that several responses share. */
 
@@ -18,7 +19,14 @@ export const PolicyCount = Type.Unsafe<number | null>({
   ...NumberOrNull,
   description: 'Null where not all policies are known.',
 });
+/** A figure whose name says too little. */
+export const figureOf = (description: string) => Type.Unsafe<Figure>({ allOf: [Figure], description });
 export const BooleanOrNull = orNull(Type.Boolean());
+
+/** `Policy.routed_to_lp`, whose name is that of another sum. */
+export const Compounded = figureOf(
+  'What compound_lp put into the pool of the token. Not what route earmarked for it: that is the sum of Routed.toLp.',
+);
 
 export const Mode = Type.Union([Type.Literal('Passive'), Type.Literal('Agent')]);
 export type Mode = Static<typeof Mode>;

@@ -19,6 +19,7 @@ import {
 import { camelCase } from '../../program/idl.ts';
 import {
   BooleanOrNull,
+  Compounded,
   closed,
   Mode,
   ModelRef,
@@ -151,7 +152,7 @@ export const CoinResponse = Type.Object(
       {
         feesClaimedQuote: Figure,
         protocolFees: Figure,
-        routedToLp: Figure,
+        routedToLp: Compounded,
         routedToBankroll: Figure,
         profitSwept: Figure,
         paidToHolders: Figure,

@@ -241,6 +241,23 @@ describe('the OpenAPI page', () => {
     }
   });
 
+  test('says of two sums of one name which is which', async () => {
+    interface Schema {
+      description?: string;
+      properties: Record<string, Schema>;
+      items: Schema;
+    }
+    type Answer = { get: { responses: { 200: { content: { 'application/json': { schema: Schema } } } } } };
+    const { body } = await held.api.get<{ paths: Record<string, Answer> }>('/openapi.json');
+    const answerOf = (path: string) =>
+      (body.paths[path] as Answer).get.responses[200].content['application/json'].schema.properties;
+    const { protocolTotals, revenueByDayTimeSeries: days } = answerOf('/analytics');
+    const compounded = /^What compound_lp put into the pool of the token\. Not what route earmarked/;
+    for (const of of [answerOf('/coins/{mint}').counters, protocolTotals?.properties.byQuote?.items])
+      expect(of?.properties.routedToLp?.description).toMatch(compounded);
+    expect(days?.items.properties.routedToLp?.description ?? '').not.toMatch(compounded);
+  });
+
   test('says which routes take a bearer token', () => {
     const { paths } = openApi('x', agentRoutes({} as AgentParts)) as {
       paths: Record<string, Record<string, { security?: unknown }>>;

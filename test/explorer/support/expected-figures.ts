@@ -174,7 +174,7 @@ const DAY: readonly (readonly [name: string, figure: Exclude<keyof RevenueDay, '
 const TOTALS = [
   ['Fees claimed', 'feesClaimed'],
   ['Protocol’s cut', 'protocolFees'],
-  ['To liquidity', 'routedToLp'],
+  ['Liquidity compounded', 'routedToLp'],
   ['To bankrolls', 'routedToBankroll'],
   ['Profit swept', 'profitSwept'],
   ['Spent on buybacks', 'paidToHolders'],

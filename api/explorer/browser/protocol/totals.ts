@@ -13,7 +13,7 @@ type Row = AnalyticsResponse['protocolTotals']['byQuote'][number];
 const COLUMNS = [
   ['feesClaimed', 'Fees claimed'],
   ['protocolFees', 'Protocol’s cut'],
-  ['routedToLp', 'To liquidity'],
+  ['routedToLp', 'Liquidity compounded'],
   ['routedToBankroll', 'To bankrolls'],
   ['profitSwept', 'Profit swept'],
   ['paidToHolders', 'Spent on buybacks'],

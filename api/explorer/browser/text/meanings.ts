@@ -21,7 +21,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'Equity, as the venue says':
     'What the venue itself answered when it was asked last, beside what was attested.',
   'Notional, as the venue says': 'How large the open positions are, whatever money backs them.',
-  'Liquidity compounded': 'Fees that were put into the pool of the token.',
+  'Liquidity compounded':
+    'What was put into the pool of the token; what is routed to liquidity waits until it is.',
   'Inference paid for': 'What the thinking of the agent’s model has cost, as it was noted on chain.',
   'Profit for each unit of inference': 'Profit that was swept, divided by what inference has cost.',
   'Dead letters': 'What came in and could not be read; it is kept, with the reason, and counted in nothing.',

@@ -1,0 +1,57 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import type { Figure } from '../../schemas/figure.ts';
+import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
+import { useExplorerAlone } from './support/explorer-alone.ts';
+import { isApi } from './support/hostile-answers.ts';
+import { CHROMIUM } from './support/tab.ts';
+
+const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
+const figureOf = (value: string): Figure => ({ value, source: 'a test', asOf: '2026-11-24T05:00:00.000Z' });
+
+function analytics(): AnalyticsResponse {
+  const counts = { policyCount: 1, agentPolicyCount: 1, passivePolicyCount: 0 };
+  const sums = {
+    ...{ feesClaimed: figureOf('1'), protocolFees: figureOf('2'), routedToLp: figureOf('3000000') },
+    ...{ routedToBankroll: figureOf('4'), profitSwept: figureOf('5'), paidToHolders: figureOf('6') },
+    creditSpent: figureOf('7'),
+  };
+  const quote = { quoteMint: 'quote', quoteSymbol: 'USDX', decimals: 6, policyCount: 1 };
+  return {
+    protocolTotals: {
+      ...{ ...counts, lockedPolicyCount: 0, pausedPolicyCount: 0, byQuote: [{ ...quote, ...sums }] },
+    },
+    protocolConfig: {
+      ...{ paused: false, protocolFeeBps: 500, maxBankrollBps: 9000, maxRemoteStaleness: '120' },
+      ...{ maxDeviationBps: 2000, minRiskForClass: [0, 0, 0, 10, 80, 80, 0, 0] },
+      ...{ launchpadProgram: 'launchpad', ammProgram: 'amm', source: 'a test', asOf: null },
+    },
+    bridgeFlow: { perVenue: [] },
+    revenueByDayTimeSeries: [],
+  };
+}
+
+describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, () => {
+  const explorer = useExplorerAlone();
+
+  async function opened(answer: AnalyticsResponse): Promise<Page> {
+    const { page } = await explorer.another();
+    await page.route(isApi, (route) =>
+      new URL(route.request().url()).pathname === '/analytics'
+        ? route.fulfill({ json: answer })
+        : route.fulfill({ status: 404, json: { error: 'not here' } }),
+    );
+    await page.goto('/explorer/protocol');
+    await page.getByRole('group', { name: 'Totals by quote asset' }).waitFor();
+    return page;
+  }
+
+  test('calls what was put into pools by another name than what was routed to liquidity', async () => {
+    const page = await opened(analytics());
+    const heads = await page.locator('[aria-label="Totals by quote asset"] thead th').allTextContents();
+    expect(heads.filter((head) => /liquidity/i.test(head))).toEqual(['Liquidity compounded']);
+    await page.locator('[aria-label="Totals by quote asset"] button.figure', { hasText: /: 3$/ }).focus();
+    await page.locator('.panel-name', { hasText: 'Liquidity compounded' }).waitFor();
+    expect(await page.locator('.panel-meaning').textContent()).toMatch(/put into the pool of the token/);
+  });
+});
