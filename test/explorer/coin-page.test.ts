@@ -221,6 +221,12 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(await page.locator('.panel dd.asked').textContent()).toBe(`/coins/${MINT}`);
   });
 
+  test('what was put into the pool is told by the account of the policy, for no event tells it', async () => {
+    const page = await opened(coinAnswers());
+    expect(await figure(page, 'Liquidity compounded').textContent()).toMatch(/1\.25 USDX$/);
+    expect(await panelOf(page, 'Liquidity compounded')).toMatch(new RegExp(`API/coins/${MINT}$`));
+  });
+
   test('the risk is of the equity, where it stands among the terms as where money is held', async () => {
     const page = await opened(coinAnswers());
     expect(await page.locator('ol.loop').textContent()).toContain(

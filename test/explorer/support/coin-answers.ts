@@ -51,7 +51,7 @@ export function coinAnswers(): CoinAnswers {
     ...{ risk: 90, targetAsset: QUOTE, targetLeverageX: 2, locked: false, paused: false },
     ...{ protocolPaused: false, moneyPathsFrozen: false, hwm: figureOf('400000000') },
     counters: {
-      ...{ feesClaimedQuote: figureOf('1'), protocolFees: figureOf('1'), routedToLp: figureOf('1') },
+      ...{ feesClaimedQuote: figureOf('1'), protocolFees: figureOf('1'), routedToLp: figureOf('1250000') },
       ...{ routedToBankroll: figureOf('1'), profitSwept: figureOf('2000000') },
       ...{ paidToHolders: figureOf('1000000'), tokensBurned: figureOf('24470000000') },
       creditSpent: figureOf('1'),
@@ -79,7 +79,10 @@ export function coinAnswers(): CoinAnswers {
     step2_routed: {
       ...{ protocolCut: figureOf('1000000'), toLp: figureOf('2000000'), toBankroll: figureOf('3000000') },
     },
-    step3_lpCompounded: figureOf('2000000'),
+    step3_lpCompounded: {
+      ...{ value: null, source: 'a test', asOf: null, absent: true },
+      reason: 'Policy.routed_to_lp has it',
+    },
     step4_deployed: {
       ...{
         local: figureOf('4167000'),

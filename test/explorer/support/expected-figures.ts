@@ -103,7 +103,7 @@ export function ofCoin(answers: Answers): ExpectedFigures {
     ['|Bought back, burned: Spent', buyback.spent, quote],
     ['|Bought back, burned: Burned', buyback.burned, base],
     ['|Bought back, burned: Not spent yet', rewards, quote],
-    ['|Liquidity compounded', loop.step3_lpCompounded, quote],
+    ['|Liquidity compounded', counters.routedToLp, quote],
     ['|Inference paid for', credit.spent, quote],
     ['|Profit for each unit of inference', credit.returnPerCredit, 'count'],
     ['|Quote escrow', escrow, quote],

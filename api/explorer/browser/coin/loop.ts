@@ -92,7 +92,7 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
       )}
     </ol>
     <dl class="beside-loop">
-      <div><dt>Liquidity compounded</dt><dd><${Fig} figure=${loop.step3_lpCompounded} reading=${inUnit(quote)} name="Liquidity compounded" /></dd></div>
+      <div><dt>Liquidity compounded</dt><dd><${Asked.Provider} value=${coinPath}><${Fig} figure=${counters.routedToLp} reading=${inUnit(quote)} name="Liquidity compounded" /><//></dd></div>
       <div><dt>Inference paid for</dt><dd><${Fig} figure=${credit.spent} reading=${inUnit(quote)} name="Inference paid for" /></dd></div>
       <div><dt>Profit per unit of inference</dt><dd><${Fig} figure=${credit.returnPerCredit} reading=${{ kind: 'plain' }} name="Profit for each unit of inference" /></dd></div>
     </dl>`;
