@@ -4,7 +4,7 @@ import type { Figure } from '../../schemas/figure.ts';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
 import { useExplorerAlone } from './support/explorer-alone.ts';
 import { isApi } from './support/hostile-answers.ts';
-import { CHROMIUM } from './support/tab.ts';
+import { CHROMIUM, picture } from './support/tab.ts';
 
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
 const figureOf = (value: string): Figure => ({ value, source: 'a test', asOf: '2026-11-24T05:00:00.000Z' });
@@ -53,5 +53,24 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     await page.locator('[aria-label="Totals by quote asset"] button.figure', { hasText: /: 3$/ }).focus();
     await page.locator('.panel-name', { hasText: 'Liquidity compounded' }).waitFor();
     expect(await page.locator('.panel-meaning').textContent()).toMatch(/put into the pool of the token/);
+  });
+
+  test('compares what was sent to a venue with what is there only where there is a difference, or says why not', async () => {
+    const answer = analytics();
+    const reason = 'the decimals of the summed assets differ';
+    const venue = { accountCount: 2, bridgedOut: figureOf('90'), attestedEquity: figureOf('45') };
+    answer.bridgeFlow.perVenue = [
+      { ...venue, venue: 'alike', gap: figureOf('45') },
+      { ...venue, venue: 'unlike', gap: { value: null, source: 'a test', asOf: null, absent: true, reason } },
+    ];
+    const page = await opened(answer);
+    const card = (name: string) =>
+      page.locator('.venue', { has: page.getByRole('heading', { name, exact: true }) });
+    expect(await card('alike').locator('.against i').count()).toBe(2);
+    expect(await card('unlike').locator('.against i').count()).toBe(0);
+    expect(await card('unlike').locator('.note').textContent()).toBe(`Not compared: ${reason}.`);
+    expect(await card('alike').locator('.note').count()).toBe(0);
+    expect(await page.locator('main').textContent()).not.toContain('only one against the other');
+    await picture(page, 'sent-to-venues');
   });
 });

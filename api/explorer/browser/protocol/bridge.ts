@@ -5,6 +5,7 @@ import { bare } from '../parts/bare.ts';
 import { Fig } from '../parts/figure.ts';
 import { Empty } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
+import { readable } from '../text/words.ts';
 
 type Venue = AnalyticsResponse['bridgeFlow']['perVenue'][number];
 
@@ -18,7 +19,12 @@ export function Bridge({ venues }: { venues: Venue[] }) {
     ${venues.map(
       (venue) => html`<li key=${venue.venue} class="venue">
       <div class="venue-head"><h3><${Text} text=${venue.venue} /></h3><small>${venue.accountCount === null ? 'accounts, not all of them known' : html`<${Fig} figure=${bare(venue.accountCount, 'chain:VenueAccount accounts, counted')} reading=${{ kind: 'count' }} name="Venue accounts" /> ${venue.accountCount === 1 ? 'account' : 'accounts'}`}</small></div>
-      <${Against} bridgedOut=${venue.bridgedOut} attested=${venue.attestedEquity} />
+      ${
+        // Bars on one scale would be a difference, too.
+        venue.gap.absent
+          ? html`<p class="note">Not compared: <${Text} text=${readable(venue.gap.reason ?? '')} />.</p>`
+          : html`<${Against} bridgedOut=${venue.bridgedOut} attested=${venue.attestedEquity} />`
+      }
       <dl class="pairs">
         <div><dt><i class="purse bridged" aria-hidden="true"></i>Sent there</dt><dd><${Fig} figure=${venue.bridgedOut} reading=${BASE} name="Sent out" /></dd></div>
         <div><dt><i class="purse remote" aria-hidden="true"></i>Reported there</dt><dd><${Fig} figure=${venue.attestedEquity} reading=${BASE} name="Attested equity" /></dd></div>

@@ -29,7 +29,7 @@ export function ProtocolPage() {
     <${Section} title="Day by day" note="In one quote asset at a time: amounts of different assets do not add up.">
       <${Loaded} of=${analytics} above=${analytics} rows=${6}>${(data: AnalyticsResponse) => html`<${Days} data=${data} />`}<//>
     <//>
-    <${Section} title="Sent to venues" note="What policies sent to each venue, against what is reported to be there: the program itself cannot see it. Base units of all assets together: only one against the other says something.">
+    <${Section} title="Sent to venues" note="What policies sent to each venue, against what is reported to be there: the program itself cannot see it. Base units of all assets together: they are compared only where all of these have the same decimals.">
       <${Loaded} of=${analytics} above=${analytics} rows=${3}>${(data: AnalyticsResponse) => html`<${Bridge} venues=${data.bridgeFlow.perVenue} />`}<//>
     <//>
     <${Section} title="The indexer" note="How far the index is, what it misses, and how fresh its sources are.">
