@@ -76,7 +76,7 @@ const LONG = 10_000;
 const MANY = 45;
 const LONG_NAME = 'Copper Ledger Night 33';
 /** What two lines of a phone hold of an event. */
-const LONG_EVENT = '371.2947 USDX: 245.82 USDX to holders, 103.2093 USDX to liquidity';
+const LONG_EVENT = '371.2947 USDX: 245.82 USDX to buybacks, 103.2093 USDX to liquidity';
 /** Far more than are seen at once, far fewer than there are. */
 const MOST_ROWS = 60;
 /** Longer than any page waits before it asks again. */

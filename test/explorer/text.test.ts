@@ -196,7 +196,7 @@ const TOLD: Record<PolicyEventKind, string> = {
   Routed: 'Fees routed: 7 Q to the bankroll, 6 Q to liquidity',
   PassiveDeployed: 'Deployed: 5 Q to a venue account',
   AgentFundedVenue: 'Agent funded a venue: 5 Q to tokenAccount',
-  ProfitSwept: 'Profit swept: 5 Q: 7 Q to holders, 6 Q to liquidity',
+  ProfitSwept: 'Profit swept: 5 Q: 7 Q to buybacks, 6 Q to liquidity',
   BuybackBurned: 'Bought back and burned: 5 B for 4 Q',
   BaseLegBurned: 'Base leg burned: 4 B',
   RemoteEquityReported: 'Equity attested: 5 Q at tokenAccount; too far from the last: paused',
@@ -289,6 +289,9 @@ describe('words', () => {
   test('what a number means is told by its name, of a day too', () => {
     expect(meaningOf('Profit above the mark, 2026-01-02')).toBe(meaningOf('Profit above the mark'));
     expect(meaningOf('Profit above the mark')).toMatch(/stays at work/);
+    // Nobody who holds a token is paid.
+    expect(meaningOf('Profit swept')).not.toMatch(/to holders/);
+    expect(meaningOf('Profit: Buybacks')).toMatch(/buys the token back/);
     expect(meaningOf('Profit swept')).not.toBe(meaningOf('Profit above the mark'));
     expect(meaningOf('Bankroll, unspent')).toMatch(/vault/);
     expect(meaningOf('Policies')).toBeNull();

@@ -73,11 +73,11 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
       ${step(
         'Profit',
         [
-          { name: 'Holders', figure: step5_profit.toHoldersStaged, purse: 'holders' },
+          { name: 'Buybacks', figure: step5_profit.toHoldersStaged, purse: 'holders' },
           { name: 'Liquidity', figure: step5_profit.toLpFromProfit, purse: 'lp' },
         ],
         html`Above the high water mark of <${Fig} figure=${step5_profit.hwm} reading=${inUnit(quote)} name="High water mark" />.
-          Terms: ${percent(profitSplit.toHoldersBps)} holders, ${percent(profitSplit.toLpBps)} liquidity, ${percent(profitSplit.toBankrollBps)} stays. Only what lies unspent is moved.`,
+          Terms: ${percent(profitSplit.toHoldersBps)} buybacks, ${percent(profitSplit.toLpBps)} liquidity, ${percent(profitSplit.toBankrollBps)} stays. Only what lies unspent is moved.`,
       )}
       ${step(
         'Bought back, burned',

@@ -23,7 +23,7 @@ export function Terms({ coin }: { coin: CoinResponse }) {
     ],
     [
       'Profit',
-      html`${share(profitSplit.toHoldersBps, 'Profit', 'holders')}, ${share(profitSplit.toLpBps, 'Profit', 'liquidity')}, ${share(profitSplit.toBankrollBps, 'Profit', 'bankroll')}`,
+      html`${share(profitSplit.toHoldersBps, 'Profit', 'buybacks')}, ${share(profitSplit.toLpBps, 'Profit', 'liquidity')}, ${share(profitSplit.toBankrollBps, 'Profit', 'bankroll')}`,
     ],
     ['Risk', html`${term(coin.risk, 'count', 'Risk')} of 100`, 'per cent of the equity that may be at work'],
     mask !== null && hasOptionsAlone(mask)

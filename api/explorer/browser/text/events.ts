@@ -79,7 +79,7 @@ const TELLINGS: Record<string, Telling> = {
     title: 'Profit swept',
     tone: 'in',
     tell: ({ profit, toHolders, toLp }, { quote }) =>
-      `${amount(profit, quote)}: ${amount(toHolders, quote)} to holders, ${amount(toLp, quote)} to liquidity`,
+      `${amount(profit, quote)}: ${amount(toHolders, quote)} to buybacks, ${amount(toLp, quote)} to liquidity`,
   },
   BuybackBurned: {
     title: 'Bought back and burned',
@@ -139,7 +139,11 @@ export const AMOUNTS: Readonly<Record<string, keyof Units>> = {
 };
 
 /** Fields whose names say little. */
-const SAID: Readonly<Record<string, string>> = { asof: 'Reporter’s time', hwm: 'High water mark' };
+const SAID: Readonly<Record<string, string>> = {
+  asof: 'Reporter’s time',
+  hwm: 'High water mark',
+  toHolders: 'to buybacks, the holders’ share',
+};
 
 const plainly = (value: Summary[string] | undefined) =>
   value === true ? 'yes' : value === false ? 'no' : isTime(value) ? `${stamp(value)} UTC` : text(value);

@@ -6,9 +6,11 @@ const MEANINGS: Readonly<Record<string, string>> = {
   Bankroll: 'What lies in the vault that the program owns and is not at work.',
   'High water mark': 'What equity is measured against: profit is what lies above it. It never falls.',
   'Profit swept':
-    'What was moved out of profits, to holders and to liquidity; a share of each profit stays at work.',
+    'What was moved out of profits, to buybacks and to liquidity; a share of each profit stays at work.',
   'Profit above the mark':
     'The whole of each profit above the high water mark when it was swept. A share of it stays at work: what was moved out is less.',
+  'Profit: Buybacks':
+    'The holders’ share of profits: it buys the token back, and what is bought is burned. No wallet is paid.',
   'Fees routed': 'Trading fees that were divided between the protocol, liquidity and the bankroll.',
   'Tokens burned': 'Launched tokens that were bought back, or came in as fees, and were destroyed.',
   'Spent on buying back':
