@@ -137,25 +137,25 @@ function progressLine({ counters }: System, perSecond: number, isLocal: boolean)
   const behind = appliedSlot === 0n || !connected ? '– slots' : `${lag} ${lag === 1n ? 'slot' : 'slots'}`;
   const words = streamWords(counters.stream);
   // A narrow terminal shows how the line begins: what is not as always.
-  const unusual = [
-    ...(words === null ? [] : [`stream ${words}`]),
-    ...(isLocal ? pastWords(appliedTime, Date.now()) : []),
-  ];
+  const past = isLocal ? pastWords(appliedTime, Date.now()) : [];
+  const unusual = [...(words === null ? [] : [`stream ${words}`]), ...past];
   const usual = [
     appliedSlot === 0n ? 'no slot yet' : `slot ${appliedSlot}`,
     `${behind} behind`,
     `${perSecond.toFixed(0)} updates/s`,
-    historyWords(counters),
+    ...historyWords(counters, past.length > 0),
   ];
   return [...unusual, ...usual].join(' · ');
 }
 
-function historyWords({ appliedSlot, gaps, stream }: System['counters']): string {
+/** @param isLiving a past that is still being lived has no history yet that could be complete */
+function historyWords({ appliedSlot, gaps, stream }: System['counters'], isLiving: boolean): string[] {
   const open = [...gaps].map(([from, to]) => `slots ${from} to ${to} still to be read`);
-  if (open.length > 0) return `history: ${open.join(', ')}`;
+  if (open.length > 0) return [`history: ${open.join(', ')}`];
   // What is missing in the store is not known before.
-  if (appliedSlot === 0n) return 'history not looked at yet';
-  return stream.connected ? 'history complete' : `history known up to slot ${appliedSlot}`;
+  if (appliedSlot === 0n) return ['history not looked at yet'];
+  if (!stream.connected) return [`history known up to slot ${appliedSlot}`];
+  return isLiving ? [] : ['history complete'];
 }
 
 /** A fresh local chain lives through its past while one looks. */

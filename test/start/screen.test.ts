@@ -58,6 +58,25 @@ test('the screen is whole while the local chain still lives through its past, an
   expect(printed()).toMatch(/ · history not looked at yet\n/);
 });
 
+test('the history of a local chain is told to be complete once its past is lived, and a gap of it before', async () => {
+  const now = Math.floor(Date.now() / 1000);
+  const lineOf = async (appliedTime: number, gap?: [bigint, bigint]) => {
+    const { counters, shown, printed } = await screenOf(200, {});
+    Object.assign(counters, { appliedTime, appliedSlot: 7n, tipSlot: 7n });
+    Object.assign(counters.stream, { connected: true, reason: null });
+    if (gap !== undefined) counters.gaps.set(...gap);
+    await shown();
+    vi.restoreAllMocks();
+    return printed()
+      .trimEnd()
+      .split('\n')
+      .find((line) => line.includes('updates/s'));
+  };
+  expect(await lineOf(now - 5 * HOUR_S)).toMatch(/hours to go · slot 7 · 0 slots behind · \d+ updates\/s$/);
+  expect(await lineOf(now - 5 * HOUR_S, [2n, 3n])).toMatch(/ · history: slots 2 to 3 still to be read$/);
+  expect(await lineOf(now)).toMatch(/updates\/s · history complete$/);
+});
+
 test.each([
   ['data/agent.json', 'data/agent.json'],
   ['../elsewhere/agent.json', path.resolve('../elsewhere/agent.json')],
