@@ -7,6 +7,7 @@ import {
   localOf,
   onChainOf,
   type Row,
+  unknownOf,
   withSample,
 } from '../../api/explorer/browser/history/rows.ts';
 
@@ -56,10 +57,10 @@ test('of what is seen the same only the first and the last time stand, and no mo
 describe('the past as it is answered again, and what was seen since', () => {
   const HOUR_S = 3_600;
   const unseen = (second: number, step: 'hour' | 'day' = 'hour'): Row => {
-    const reason = `the ${step} was not closed yet, and this part of it was not seen here`;
+    const reason = `inside of this ${step} only what was seen here is known, and this part of it was not`;
     const nothing = { base: null, reason };
     const time = new Date(second * 1000).toISOString();
-    return { time, bankroll: nothing, deployed: nothing, attested: nothing, hwm: nothing };
+    return { time, bankroll: nothing, deployed: nothing, attested: nothing, hwm: nothing, isUnseen: true };
   };
   const past = [row(HOUR_S), row(2 * HOUR_S, 6n)];
   const END_S = 2 * HOUR_S;
@@ -71,8 +72,8 @@ describe('the past as it is answered again, and what was seen since', () => {
     const now = row(END_S + 590, 7n);
     expect(joined([...past, now], seen, 'hour')).toEqual([...past, unseen(END_S + 1), now, ...seen]);
     expect(joined([...past, now], [], 'hour')).toEqual([...past, unseen(END_S + 1), now]);
-    expect(joined([row(0), row(24 * HOUR_S)], [row(25 * HOUR_S)], 'day')).toEqual([
-      ...[row(0), row(24 * HOUR_S), unseen(24 * HOUR_S + 1, 'day'), row(25 * HOUR_S)],
+    expect(joined([row(0), row(24 * HOUR_S)], [row(25 * HOUR_S, 8n)], 'day')).toEqual([
+      ...[row(0), row(24 * HOUR_S), unseen(24 * HOUR_S + 1, 'day'), row(25 * HOUR_S, 8n)],
     ]);
   });
 
@@ -101,6 +102,32 @@ describe('the past as it is answered again, and what was seen since', () => {
     expect(joined(past, [...seen, later], 'hour')).toEqual([
       ...[row(HOUR_S), unseen(HOUR_S + 1), ...seen, unseen(HOUR_S + 621), later, row(END_S, 6n)],
     ]);
+  });
+
+  test('leave nothing unknown between two that say the same, nor behind what is not known', () => {
+    const now = row(END_S + 600, 6n);
+    expect(joined([...past, now], [], 'hour')).toEqual([...past, now]);
+    const { isUnseen: _, ...gone } = unseen(END_S);
+    const changed = row(END_S + 600, 9n);
+    expect(joined([row(HOUR_S), gone, changed], [], 'hour')).toEqual([row(HOUR_S), gone, changed]);
+    // A tab that slept sees what it saw before, and something else was there meanwhile.
+    const [before, after] = [row(HOUR_S + 600, 5n), row(END_S + 900, 5n)];
+    expect(joined(past, [before, after], 'hour').slice(-2)).toEqual([unseen(END_S + 1), after]);
+  });
+
+  test('are the past as it is answered now where both are of one time, and no end of a step is left out', () => {
+    const early: Row = { ...row(END_S), bankroll: lost, deployed: lost };
+    expect(joined(past, [early], 'hour')).toEqual(past);
+    const same: Row = { ...row(END_S, 6n), time: new Date(END_S * 1000 + 400).toISOString() };
+    expect(joined(past, [same], 'hour')).toEqual([...past, same]);
+  });
+
+  test('say the newest reason why something is not known, and that nobody looked where it is the only one', () => {
+    const rows = joined([row(HOUR_S), { ...row(END_S), hwm: lost }], [row(END_S + 600, 9n)], 'hour');
+    expect(rows.map(({ isUnseen }) => isUnseen)).toContain(true);
+    expect(unknownOf(rows)).toBe('its states are gone');
+    expect(unknownOf(joined(past, [row(END_S + 600, 9n)], 'hour'))).toMatch(/^inside of this hour/);
+    expect(unknownOf(past)).toBeNull();
   });
 
   test('are one row where they say the same of the same shown second', () => {

@@ -7,7 +7,7 @@ import { Text } from '../parts/text.ts';
 import { grouped, inBaseUnits, type Unit } from '../text/amounts.ts';
 import { stamp } from '../text/times.ts';
 import { readable } from '../text/words.ts';
-import { type Amount, cellOf, equityOf, localOf, onChainOf, type Row } from './rows.ts';
+import { type Amount, cellOf, equityOf, localOf, onChainOf, type Row, unknownOf } from './rows.ts';
 
 const HEIGHT_PX = 240;
 /** The parts of the equity, each over those before it, in the colours of the money loop. */
@@ -83,9 +83,9 @@ function shownOf(row: Row, quote: Unit, name: string, path: string | null): Show
     ...{ value: equity.value, exact: grouped(equity.value ?? ''), unit: unitName(quote) },
     base: base === null ? null : inBaseUnits(base.toString(), quote.decimals),
     ...{
-      source: 'computed: its parts added up',
+      source: row.isUnseen ? 'not seen on this page' : 'computed: its parts added up',
       asOf: seen === undefined ? row.time : seen.asOf,
-      path: seen === undefined ? path : seen.path,
+      path: row.isUnseen ? null : seen === undefined ? path : seen.path,
       absent: equity.value === null,
       reason: equity.reason,
     },
@@ -99,10 +99,3 @@ function shownOf(row: Row, quote: Unit, name: string, path: string | null): Show
 
 const unitName = ({ decimals, symbol }: Unit) =>
   decimals === null ? 'base units' : (symbol ?? 'the quote asset');
-
-/** Why some of it is not known, the newest reason; null where all is from when anything was known on. */
-function unknownOf(rows: readonly Row[]): string | null {
-  const first = rows.findIndex((row) => equityOf(row).base !== null);
-  const amounts = rows.slice(Math.max(0, first)).flatMap((row) => [equityOf(row), row.hwm]);
-  return amounts.findLast(({ base }) => base === null)?.reason ?? null;
-}

@@ -16,6 +16,8 @@ export interface Row {
   hwm: Amount;
   /** Of what was seen here: the answer that had it, and how old that was. */
   seen?: Seen;
+  /** Where nobody looked: no answer has it. */
+  isUnseen?: true;
 }
 
 export interface Seen {
@@ -93,20 +95,24 @@ const SHOWN_MS = 1_000;
 /** The past as it was answered and what was seen here, in the order of time, and where nothing was seen of a step that the
  * past has no end of yet, that: the state at the end of the step before it may have lasted for a moment. */
 export function joined(past: readonly Row[], seen: readonly Row[], step: Step): Row[] {
-  const byTime = new Map([...past, ...seen].map((row) => [row.time, row]));
-  const rows = [...byTime.values()].toSorted((a, b) => (a.time < b.time ? -1 : 1)).filter(isNews);
   const ends = new Set(past.filter(({ time }) => Date.parse(time) % STEP_MS[step] === 0));
+  const byTime = new Map([...seen, ...past].map((row) => [row.time, row]));
+  const rows = [...byTime.values()]
+    .toSorted((a, b) => (a.time < b.time ? -1 : 1))
+    .filter((row, at, all) => ends.has(row) || isNews(row, at, all));
   let lastSeen: Row | undefined;
   return rows.flatMap((row, at) => {
     const before = rows[at - 1];
     if (ends.has(row)) return [row];
-    const looked = lastSeen !== undefined && (same(lastSeen, row) || msBetween(lastSeen, row) <= LOOKING_MS);
+    const looked = lastSeen !== undefined && msBetween(lastSeen, row) <= LOOKING_MS;
     lastSeen = row;
-    return looked || before === undefined || msBetween(before, row) <= SHOWN_MS
-      ? [row]
-      : [unseen(before, step), row];
+    if (looked || before === undefined || msBetween(before, row) <= SHOWN_MS) return [row];
+    // A step that is over is drawn flat, too, between two ends that say the same.
+    return same(before, row) || isNothing(before) ? [row] : [unseen(before, step), row];
   });
 }
+
+const isNothing = (row: Row) => PARTS.every((part) => row[part].base === null);
 
 /** Of rows that say the same of the same shown second the last one stands for all. */
 const isNews = (row: Row, at: number, rows: readonly Row[]): boolean => {
@@ -119,11 +125,12 @@ const msBetween = (before: Row, after: Row) => Date.parse(after.time) - Date.par
 
 /** Behind a row of which is not known how long it was so. */
 function unseen({ time }: Row, step: Step): Row {
-  const reason = `the ${step} was not closed yet, and this part of it was not seen here`;
+  const reason = `inside of this ${step} only what was seen here is known, and this part of it was not`;
   const nothing = { base: null, reason };
   return {
     time: new Date(Date.parse(time) + SHOWN_MS).toISOString(),
     ...{ bankroll: nothing, deployed: nothing, attested: nothing, hwm: nothing },
+    isUnseen: true,
   };
 }
 
@@ -131,6 +138,18 @@ export const equityOf = ({ bankroll, deployed }: Row) => together(bankroll, depl
 /** All of the equity that the chain itself shows. */
 export const onChainOf = (row: Row) => together(equityOf(row), row.attested, -1n);
 export const localOf = ({ deployed, attested }: Row) => together(deployed, attested, -1n);
+
+/**
+ * Why some of it is not known, the newest reason; null where all is from when anything was known on. That nobody looked
+ * is one where there is no other.
+ */
+export function unknownOf(rows: readonly Row[]): string | null {
+  const first = rows.findIndex((row) => equityOf(row).base !== null);
+  const since = rows.slice(Math.max(0, first));
+  const newest = (of: readonly Row[]) =>
+    of.flatMap((row) => [equityOf(row), row.hwm]).findLast(({ base }) => base === null)?.reason;
+  return newest(since.filter((row) => !row.isUnseen)) ?? newest(since) ?? null;
+}
 
 /** An amount as exact text, in whole tokens where the decimals are known. */
 export const cellOf = ({ base, reason }: Amount, decimals: number | null): Cell => ({
