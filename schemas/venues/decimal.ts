@@ -4,7 +4,10 @@ import { parseDecimal, shortestDecimal } from '../units.ts';
 /** Nothing that is counted or priced has more digits on a side of its point, however briefly it is written. */
 const MOST_DIGITS = 60;
 
-/** A decimal string of a reply, kept as written but for an exponent, which nobody is to meet. @throws MalformedError where it is none, or beyond all measure. */
+/**
+ * A decimal string of a reply, kept as written, an exponent written out where that is no longer than what is read here.
+ * @throws MalformedError where it is none, or beyond all measure.
+ */
 export function decimalText(value: unknown, what: string): string {
   const decimal = typeof value === 'string' && value.length <= 80 ? parseDecimal(value) : null;
   if (decimal === null) throw new MalformedError(what, 'no decimal string');
@@ -13,7 +16,7 @@ export function decimalText(value: unknown, what: string): string {
   if (scale > 2 * MOST_DIGITS || size >= 10n ** BigInt(MOST_DIGITS + scale))
     throw new MalformedError(what, 'out of range');
   const text = value as string;
-  return /e/i.test(text) ? shortestDecimal(text) : text;
+  return /e/i.test(text) && scale <= MOST_DIGITS ? shortestDecimal(text) : text;
 }
 
 /** A decimal string of what is never below zero: a price, a size. @throws MalformedError */

@@ -39,13 +39,15 @@ test.each(['1e400', '-1e400', '1e-400', `${'9'.repeat(60)}e1`])('%s is beyond al
 });
 
 test('the most digits that are taken are taken', () => {
-  for (const text of ['9'.repeat(60), `-${'9'.repeat(60)}`, `0.${'0'.repeat(59)}1`, '007.50'])
+  for (const text of ['9'.repeat(60), `-${'9'.repeat(60)}`, `0.${'0'.repeat(59)}1`, '007.50', '1e-70'])
     expect(decimalText(text, 'x')).toBe(text);
+  expect(scaledFloor(decimalText('-1e-70', 'x'), 6)).toBe(-1n);
 });
 
 test.each([
   ['1e3', '1000'],
   ['-12.5E-1', '-1.25'],
+  ['1e-60', `0.${'0'.repeat(59)}1`],
   ['1e59', `1${'0'.repeat(59)}`],
   ['0e300', '0'],
 ])('%s is written out: what is served has no exponent', (text, plain) => {
@@ -54,7 +56,8 @@ test.each([
 
 test('a price or a size is never below zero', () => {
   for (const text of ['0', '-0', '0.5']) expect(amountText(text, 'x')).toBe(text);
-  for (const text of ['-1', '-0.0000001']) expect(() => amountText(text, 'x')).toThrow('x: below zero');
+  for (const text of ['-1', '-0.0000001', '-1e-7', '-1e-70'])
+    expect(() => amountText(text, 'x')).toThrow('x: below zero');
 });
 
 test('half a surrogate pair, which the store does not take, is no text', () => {
