@@ -143,6 +143,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
       stalled(error.message);
       return;
     }
+    task.unsettledSince = null;
     logger.warn({ ...slots, attempt, error: messageOf(error) }, 'the gap stays open; trying again');
     if (attempt > 0) stalled(error instanceof HistoryUnavailableError ? error.message : ofNode(error));
     task.lost = error instanceof PlaceUnknownError ? task.lost + 1 : 0;
