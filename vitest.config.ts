@@ -53,12 +53,12 @@ const isTold = process.argv.slice(2).some((word) => word !== 'run' && !word.star
 
 /**
  * Files that start nothing which outlives them: they follow one another in the same processes, where their modules are
- * loaded and warm. Any other has a process of its own, and so has whoever changes for a while what a process has once.
+ * loaded and warm. Any other has a process of its own, and so has whoever changes what others of the process work with.
  */
 const TOGETHER = [
   'test/{devnet,runtime,schemas}/**/*.test.ts',
   'test/api/*.test.ts',
-  'test/api/agent/{agent-changes,asked,flow,large-bodies,limits,refusals,refusals-identity,refusals-options,rotation,shared-readings,signature,suspects,token-forms,venue-rest}.test.ts',
+  'test/api/agent/{agent-changes,asked,flow,large-bodies,limits,shared-readings,signature,suspects,token-forms,venue-rest}.test.ts',
   'test/api/agent/client/{client-message,exposure-pages}.test.ts',
   'test/api/{coin,history,rankings}/*.test.ts',
   'test/api/http/!(floods).test.ts',
@@ -67,10 +67,10 @@ const TOGETHER = [
   'test/chaos/{observer,plan}.test.ts',
   'test/clickhouse/{added-columns,announcer,coalesce,equal-inserts,half-answers,in-order,indexed-chain,indexed-program,log-partitions,missing-mark,places,profile,shared-reads,tables}.test.ts',
   'test/explorer/!(browser|coin-page|protocol-page|ranking-page|status-age).test.ts',
-  'test/ingest/history/{gap-rows,history,swept-profit,unkind-lists,unread-again,wider-gap}.test.ts',
+  'test/ingest/history/{gap-rows,swept-profit,unkind-lists,unread-again,wider-gap}.test.ts',
   'test/ingest/{log,materialise,poll,verify}/*.test.ts',
   'test/ingest/operate/{backfill-outcome,doctor-rpc}.test.ts',
-  'test/ingest/stream/!(joined-reading|renewed|unkind-names|unkind-server|watchdog).test.ts',
+  'test/ingest/stream/!(followed-stream|joined-reading|outage|renewed|unkind-names|unkind-server|watchdog).test.ts',
   'test/project/{closed-lists,compose,imports,lock,named-tests,readme,waits,watched}.test.ts',
 ];
 

@@ -121,16 +121,15 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
       const socket = connect(port, '127.0.0.1');
       socket.on('error', () => undefined);
       await once(socket, 'connect');
-      socket.once('data', (chunk: Buffer) => {
-        answers.push(chunk.toString('latin1').slice(0, 12));
-        socket.pause();
-      });
-      socket.write('GET /large HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.66\r\n\r\n');
       slow.push(socket);
+      socket.write('GET /large HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.66\r\n\r\n');
+      // One after the other: of a hundred at once, on a loaded machine, the API would tell the last that it is busy.
+      const [chunk] = (await once(socket, 'data')) as [Buffer];
+      socket.pause();
+      answers.push(chunk.toString('latin1').slice(0, 12));
     }
-    await awaited(() => expect(answers).toHaveLength(130));
-    const refused = answers.filter((line) => line.endsWith('429')).length;
-    expect(refused).toBe(30);
+    const told = (status: number) => answers.filter((line) => line.endsWith(`${status}`)).length;
+    expect([told(200), told(429)], answers.join()).toEqual([100, 30]);
     const honest = await fetch(`http://127.0.0.1:${port}/large`, {
       headers: { 'x-forwarded-for': '203.0.113.67' },
     });
