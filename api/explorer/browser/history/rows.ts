@@ -92,8 +92,10 @@ const LOOKING_MS = 60_000;
 /** What is not known begins so long after what is: in the table it is another time. */
 const SHOWN_MS = 1_000;
 
-/** The past as it was answered and what was seen here, in the order of time, and where nothing was seen of a step that the
- * past has no end of yet, that: the state at the end of the step before it may have lasted for a moment. */
+/**
+ * The past as it was answered and what was seen here, in the order of time. Where nobody looked between two that differ, the
+ * first may have lasted for a moment: from then on nothing is known.
+ */
 export function joined(past: readonly Row[], seen: readonly Row[], step: Step): Row[] {
   const ends = new Set(past.filter(({ time }) => Date.parse(time) % STEP_MS[step] === 0));
   const byTime = new Map([...seen, ...past].map((row) => [row.time, row]));
