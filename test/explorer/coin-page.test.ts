@@ -259,7 +259,9 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
       // From three to ten past five: this is a few minutes past five.
       const { panel, row } = await equityAt(page, 0.96);
       expect(panel).toMatchObject({ isAbsent: true, rows: { At: '2026-11-24 05:00:01 UTC' } });
-      expect(panel?.rows.Why).toBe('inside of this hour only what was seen here is known, and this part of it was not');
+      expect(panel?.rows.Why).toBe(
+        'inside of this hour only what was seen here is known, and this part of it was not',
+      );
       expect(row).toHaveLength(5);
       expect(row.filter((text) => !text.endsWith('absent'))).toEqual([]);
     }, 200);
