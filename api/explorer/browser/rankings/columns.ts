@@ -11,7 +11,7 @@ interface Column {
   name: string;
   head: string;
   /** In which turn it is left out where there is little room, but for that of the ranking shown. */
-  gives: 'first' | 'second' | 'third' | 'last';
+  gives: 'first' | 'second' | 'third' | 'fourth' | 'last';
   cell(row: RankingRow): unknown;
 }
 
@@ -60,7 +60,7 @@ const BY_SORT: Record<Sort, Column> = {
   bankroll: {
     name: 'Bankroll',
     head: 'Bankroll',
-    gives: 'third',
+    gives: 'fourth',
     cell: (row) => money(row, 'bankroll', 'Bankroll'),
   },
   activity: {
