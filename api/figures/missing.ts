@@ -12,7 +12,7 @@ import { undatedReason } from './undated.ts';
 export function dayReason(view: Pick<View, 'now' | 'until' | 'state'>): string | null {
   const state = view.state();
   if (state.historyReason === null) return null;
-  if (state.openGaps.length === 0) return state.historyReason;
+  if (!state.isSettled || state.openGaps.length === 0) return state.historyReason;
   view.until(nextSecond(view.now));
   const { after } = lastDay(view.now);
   const covered = state.openGaps.every(

@@ -106,8 +106,11 @@ function summedUp({ amounts }: Counter, { sums, state, incomplete, concerns }: E
   return { steps, undated, lacking: lacking ?? null };
 }
 
-function unreadReason({ historyReason, openGaps }: IndexState, begin: bigint | null): string | null {
-  if (historyReason === null || openGaps.length === 0) return historyReason;
+function unreadReason(
+  { historyReason, openGaps, isSettled }: IndexState,
+  begin: bigint | null,
+): string | null {
+  if (historyReason === null || !isSettled || openGaps.length === 0) return historyReason;
   const isOpen = openGaps.some(({ from_slot }) => begin === null || BigInt(from_slot) < begin);
   return isOpen ? historyReason : null;
 }

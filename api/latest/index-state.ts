@@ -21,6 +21,8 @@ export interface IndexState {
   markerTime: string | null;
   /** Block time of the lowest slot up to which followed addresses are applied too. */
   followedTime: string | null;
+  /** Whether that is what is missing now; else it changes faster than it can be read, and is of a moment ago. */
+  isSettled: boolean;
   /** Why sums of events are absent; null where history is complete. */
   historyReason: string | null;
 }
@@ -66,8 +68,11 @@ const NOTHING_MISSING: IncompleteState = {
 };
 const RESTLESS = 'history is not complete: what is missing of it is changing at this moment';
 
-/** @param missing null where it changes faster than it can be read. */
-export function stateOf(applied: AppliedState, missing: Missing | null): IndexState {
+/**
+ * @param missing what was last known of it; null where nothing is.
+ * @param isSettled false where it changes faster than it can be read.
+ */
+export function stateOf(applied: AppliedState, missing: Missing | null, isSettled: boolean): IndexState {
   const gaps = missing?.gaps ?? [];
   const openGaps = openOf(gaps, applied);
   return {
@@ -77,7 +82,8 @@ export function stateOf(applied: AppliedState, missing: Missing | null): IndexSt
     incomplete: missing?.incomplete ?? NOTHING_MISSING,
     markerTime: timeOf(applied.block_time),
     followedTime: timeOf(applied.followed_time),
-    historyReason: missing === null ? RESTLESS : historyReason(applied, gaps, openGaps),
+    isSettled,
+    historyReason: isSettled ? historyReason(applied, gaps, openGaps) : RESTLESS,
   };
 }
 

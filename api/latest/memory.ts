@@ -90,6 +90,8 @@ export function createMemory(options: MemoryOptions): Memory {
   const memory = { cells, parts, rowParts, state, ranked, clock: 0 };
   let wantsRanked = false;
   let missing: Missing | null = null;
+  let isSettled = false;
+  const markNow = () => (isSettled ? (missing?.mark ?? null) : null);
   let contactAt = Number.NEGATIVE_INFINITY;
   let [begun, moved] = [false, true];
   let wants: Keys = new Map();
@@ -118,11 +120,11 @@ export function createMemory(options: MemoryOptions): Memory {
     carried = new Map();
   };
   const publishState = (applied: Parameters<typeof stateOf>[0]) => {
-    const value = stateOf(applied, missing);
+    const value = stateOf(applied, missing, isSettled);
     const { gaps, openGaps, incomplete, historyReason } = value;
     replace(state.progress, value, [applied]);
     // The mark stands for the incomplete transactions, which may be many.
-    const marked = [missing?.mark ?? null, incomplete.undatedEvents];
+    const marked = [markNow(), incomplete.undatedEvents];
     replace(state.missing, value, [...marked, gaps, openGaps, historyReason]);
   };
 
@@ -147,7 +149,7 @@ export function createMemory(options: MemoryOptions): Memory {
     contactAt = startedAt;
   };
   const bringUp = async (wanted: Keys): Promise<void> => {
-    let before = missing?.mark ?? (await missingMark(store));
+    let before = markNow() ?? (await missingMark(store));
     // What has changed was hardly ever written before the marker that stood when it was read last.
     const since = (state.progress.value as IndexState | null)?.applied.slot ?? null;
     for (let looks = 1; ; looks += 1) {
@@ -166,20 +168,21 @@ export function createMemory(options: MemoryOptions): Memory {
         before = mark === before ? await missingMark(store) : mark;
         continue;
       }
-      missing = settled;
+      isSettled = settled !== null;
+      missing = settled ?? missing;
       order();
       state.ranked.stamp = ranked.version();
       publish(loaded, drop);
       publishState(applied);
       // What could not be told of what is missing is looked at again, though nothing may come any more.
-      moved = settled === null;
+      moved = !isSettled;
       begun = true;
       return;
     }
   };
   const folding = createFolding({
     ...{ store, cells, clock, monotonic },
-    mark: () => missing?.mark ?? null,
+    mark: markNow,
     // Whoever waits for a ranking waits for all policies.
     before: () => ranked.built(),
   });
@@ -191,7 +194,7 @@ export function createMemory(options: MemoryOptions): Memory {
   });
   const turn = () => together(null);
   // A flood of pages that nobody has asked for before must not keep memory from what everybody asks for.
-  const slow = slowReadsBeside(options.store, { cells, clock, mark: () => missing?.mark ?? null });
+  const slow = slowReadsBeside(options.store, { cells, clock, mark: markNow });
 
   return {
     turn,

@@ -50,6 +50,9 @@ class TrackedState implements IndexState {
   get incomplete(): IndexState['incomplete'] {
     return this.#still().incomplete;
   }
+  get isSettled(): IndexState['isSettled'] {
+    return this.#still().isSettled;
+  }
   get historyReason(): IndexState['historyReason'] {
     return this.#still().historyReason;
   }

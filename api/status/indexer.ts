@@ -1,4 +1,4 @@
-import { figure } from '../../schemas/figure.ts';
+import { absent, figure } from '../../schemas/figure.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';
@@ -28,19 +28,27 @@ export function indexer(view: View): StatusResponse['indexer'] {
     },
     verifiedSlot: applied.verified_slot,
     openGaps: state.openGaps.length,
-    incompleteTransactions: figure(state.incomplete.count, 'indexer:incomplete transactions', updatedAt),
+    incompleteTransactions: incompleteTransactions(state, updatedAt),
     deadLetters: figure(Number(letters), 'indexer:dead letters', updatedAt),
   };
 }
 
 /** Said where more than time is needed. */
-function heldOpen({ openGaps, historyReason }: IndexState): { reason?: string } {
-  const held = openGaps.some(({ unread, first_slot: first }) => unread !== null || first !== null);
+function heldOpen({ openGaps, historyReason, isSettled }: IndexState): { reason?: string } {
+  const held =
+    !isSettled || openGaps.some(({ unread, first_slot: first }) => unread !== null || first !== null);
   return held && historyReason !== null ? { reason: historyReason } : {};
 }
 
-/** The first slot from which on nothing is missing; null before anything is indexed. */
+function incompleteTransactions(state: IndexState, updatedAt: string | null) {
+  const source = 'indexer:incomplete transactions';
+  if (!state.isSettled && state.historyReason !== null) return absent(source, state.historyReason);
+  return figure(state.incomplete.count, source, updatedAt);
+}
+
+/** The first slot from which on nothing is missing; null before anything is indexed, and where it changes too fast. */
 function wholeFrom(state: IndexState): string | null {
+  if (!state.isSettled) return null;
   if (state.gaps.length === 0 && state.applied.slot === '0') return null;
   let from = BigInt(state.gaps[0]?.from_slot ?? 0);
   for (const gap of state.openGaps) {

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createCells } from '../../../api/latest/cells/cells.ts';
 import { withText } from '../../../api/latest/cells/texts.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
+import type { IndexState } from '../../../api/latest/index-state.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
 import { createAnswerParts } from '../../../api/latest/memos/answer-parts.ts';
 import { createRowParts } from '../../../api/latest/memos/row-parts.ts';
 import { openView, type View } from '../../../api/latest/view.ts';
+import { indexer } from '../../../api/status/indexer.ts';
 import type { Params, Store } from '../../../clickhouse/client.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { appliedRow, gapRow, key, signature, TIME } from '../support/rows.ts';
@@ -54,13 +56,17 @@ const historyReason = (view: View) => view.state().historyReason;
 
 /** What was read, and how often, where this happens behind the first `times` reads. */
 async function settledAfter(times: number, happens: () => Promise<void>) {
+  const { reads, told: reason } = await toldAfter(times, happens, historyReason);
+  return { reads, reason };
+}
+
+async function toldAfter<T>(times: number, happens: () => Promise<void>, what: (view: View) => T) {
   let reads = 0;
   behindSums = async () => {
     reads += 1;
     if (reads <= times) await happens();
   };
-  const reason = await readSums(historyReason);
-  return { reads, reason };
+  return { told: await readSums(what), reads };
 }
 
 test('where nothing changes it is read once, and stays in memory', async () => {
@@ -114,6 +120,28 @@ test('where it changes without end, sums are absent with that reason', async () 
   });
   expect(reads).toBe(4);
   expect(reason).toMatch(/is changing at this moment$/);
+});
+
+test('meanwhile nobody is told that nothing of it is missing, or that a gap was opened or closed', async () => {
+  const openOf = ({ gaps, openGaps }: IndexState) => ({ open: openGaps.length, all: gaps.length });
+  const { value: known } = await memory.read((view) => openOf(view.state()));
+  expect(known.open).toBeGreaterThan(0);
+  let at = 400;
+  const opens = () => {
+    at += 1;
+    return store.insert('gaps', [gap(String(at))]);
+  };
+  const { told } = await toldAfter(9, opens, (view) => ({
+    gaps: openOf(view.state()),
+    status: indexer(view),
+  }));
+  const reason = expect.stringMatching(/is changing at this moment$/);
+  expect(told.status).toMatchObject({
+    history: { complete: false, fromSlot: null, source: 'rpc', reason },
+    openGaps: known.open,
+    incompleteTransactions: { value: null, absent: true, reason },
+  });
+  expect(told.gaps).toEqual(known);
 });
 
 test('where that has come to rest they are told with the next turn, though nothing comes any more', async () => {

@@ -74,7 +74,7 @@ async function servedOf(day: string): Promise<string | null | undefined> {
     await gapStates(store),
     await incompleteState(store),
   ];
-  const state = stateOf(applied, { mark: '', gaps, incomplete });
+  const state = stateOf(applied, { mark: '', gaps, incomplete }, true);
   const series = revenueByDay([...(await daySeries(store)), ...datedRows(state)], new Map(), state);
   return series.find((one) => one.day === day)?.protocolCut.value as string | null | undefined;
 }
