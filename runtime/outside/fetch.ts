@@ -10,6 +10,11 @@ export interface BoundedRequest {
   signal?: AbortSignal;
 }
 
+/** More came than may. */
+export class ReplyTooLargeError extends RetryableError {
+  override name = 'ReplyTooLargeError';
+}
+
 export interface BoundedReply {
   status: number;
   headers: Headers;
@@ -18,7 +23,7 @@ export interface BoundedReply {
 
 /**
  * One HTTP exchange, bounded in time and size. Redirects are not followed.
- * @throws RetryableError in words of ours where nothing answers in time or the reply is over `maxBytes`.
+ * @throws RetryableError in words of ours where nothing answers in time, ReplyTooLargeError where the reply is over `maxBytes`.
  */
 export async function fetchBounded(url: string, request: BoundedRequest): Promise<BoundedReply> {
   const over = limitOf(request);
@@ -81,7 +86,7 @@ async function readBounded(response: Response, maxBytes: number): Promise<Uint8A
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > maxBytes) throw new RetryableError(`reply over ${maxBytes} bytes`);
+    if (size > maxBytes) throw new ReplyTooLargeError(`reply over ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,5 +1,6 @@
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { blockTimeOf } from '../../schemas/solana/block-time.ts';
+import { ReplyTooLargeError } from '../outside/fetch.ts';
 import { createAdaptiveLimit } from './adaptive-limit.ts';
 import { mustHaveMade } from './blocks-made.ts';
 import { NotKeptError, RpcError } from './error.ts';
@@ -26,7 +27,10 @@ const NO_BLOCK = new Set([-32001, -32004, -32007, -32009, -32011, -32014]);
 const MB = 1024 * 1024;
 /** Some providers take fewer signatures at a time than the protocol has. */
 const FEWEST_LISTED = 10;
-/** What a sound reply stays below: an account holds up to 10 MB, a third more in base64. */
+/**
+ * What a sound reply stays below: an account holds up to 10 MB, a third more in base64. Of signatures a page is over it where
+ * strangers write memos into their transactions, up to 25 kB of JSON each: fewer at a time are not.
+ */
 const MAX_BYTES: Record<keyof Rpc, number> = {
   getAccountInfo: 16 * MB,
   getMultipleAccounts: 128 * MB,
@@ -120,7 +124,9 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
           }
           if (read?.madeAt !== undefined) await mustHaveMade(read.madeAt, (slot) => timeAt(node, slot));
           const more = before === null ? { limit } : { limit, before };
-          const result = await ask(node, 'getSignaturesForAddress', [address, config(read, more)]);
+          const result = await ask(node, 'getSignaturesForAddress', [address, config(read, more)]).catch(
+            lessThan(limit),
+          );
           return sound('getSignaturesForAddress', () => signaturePage(result, limit));
         });
       return listed.ask(wanted, list);
@@ -169,6 +175,15 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
     getFirstAvailableBlock: () => call('getFirstAvailableBlock', [], slotOf),
   };
 }
+
+/** How much stands in a page others decide, and it is as much elsewhere: fewer are asked for, as long as there are any. */
+const lessThan =
+  (limit: number) =>
+  (error: unknown): never => {
+    const isTooLarge = error instanceof RpcError && error.cause instanceof ReplyTooLargeError;
+    if (!isTooLarge || limit <= FEWEST_LISTED) throw error;
+    throw new RpcError('refused', `${error.message}, too large`, { again: 'no', cause: error.cause });
+  };
 
 function nullWithoutBlock(error: unknown): null {
   const told = error instanceof RpcError && error.kind !== 'unreachable' ? error.code : null;

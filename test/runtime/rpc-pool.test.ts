@@ -220,6 +220,24 @@ test('a node that lists fewer signatures at once is asked for as many as it take
   expect(frugal.asked.map(limitIn)).toEqual([1_000, 500, 250, 250]);
 });
 
+test('a page that strangers’ memos make too large is asked for in smaller ones, of the same node', async () => {
+  const limitIn = ({ body }: Asked) => (body as { params: [string, { limit: number }] }).params[1].limit;
+  const entry = { signature: SIGNATURE, slot: 9, err: null, memo: `[1020] ${'\u0001'.repeat(1020)}` };
+  const listed = await node((asked) => result(Array.from({ length: limitIn(asked) }, () => entry)));
+  const second = await node(() => result([]));
+  const rpc = rpcOf([listed.url, second.url]);
+  expect(await rpc.getSignaturesForAddress(KEY, null, 1_000)).toHaveLength(500);
+  expect(second.asked).toHaveLength(0);
+  expect(await rpc.getSignaturesForAddress(KEY, null, 1_000)).toHaveLength(500);
+});
+
+test('one that sends too much however few are asked for is left to another', async () => {
+  const endless = await node(() => result('x'.repeat(5_000_000)));
+  const second = await node(() => result([{ signature: SIGNATURE, slot: 9, err: null }]));
+  const rpc = rpcOf([endless.url, second.url]);
+  expect(await rpc.getSignaturesForAddress(KEY, null, 1_000)).toHaveLength(1);
+});
+
 test('what is refused in any number says nothing of the number', async () => {
   const limitIn = ({ body }: Asked) => (body as { params: [string, { limit: number }] }).params[1].limit;
   let well = false;
