@@ -53,6 +53,12 @@ export async function readMissing(
   return (await missingMark(store)) === mark ? { mark, gaps, incomplete } : null;
 }
 
+/** What is missing, of no one moment: nothing can be summed by it. */
+export async function glanceAtMissing(store: Store): Promise<Missing> {
+  const [gaps, incomplete] = await Promise.all([gapStates(store), incompleteState(store)]);
+  return { mark: '', gaps, incomplete };
+}
+
 /** Its transactions are those of the mark, and many where strangers make them: they are read once. */
 const withEvents = async (store: Store, incomplete: IncompleteState): Promise<IncompleteState> => ({
   ...incomplete,

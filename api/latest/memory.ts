@@ -12,7 +12,7 @@ import { replace } from './cells/replace.ts';
 import { dropSlow, forgetTouched, planOf } from './cells/touched.ts';
 import type { Feed } from './feed.ts';
 import { createFolding } from './folded/folding.ts';
-import { type IndexState, type Missing, readMissing, stateOf } from './index-state.ts';
+import { glanceAtMissing, type IndexState, type Missing, readMissing, stateOf } from './index-state.ts';
 import { KINDS, type KindName } from './kinds/kinds.ts';
 import { createAnswerParts } from './memos/answer-parts.ts';
 import { holds, type Memo } from './memos/memo.ts';
@@ -168,8 +168,8 @@ export function createMemory(options: MemoryOptions): Memory {
         before = mark === before ? await missingMark(store) : mark;
         continue;
       }
+      missing = settled ?? missing ?? (await glanceAtMissing(store));
       isSettled = settled !== null;
-      missing = settled ?? missing;
       order();
       state.ranked.stamp = ranked.version();
       publish(loaded, drop);

@@ -118,7 +118,9 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
       return {
         overlay,
         isSettled: () => {
-          if (sumsAt === null || sumsAt.mark === mark()) return true;
+          const now = mark();
+          // Where that finds no rest no sum is told.
+          if (sumsAt === null || now === null || sumsAt.mark === now) return true;
           for (const kind of [...overlay.keys()]) if (KINDS[kind].sums) overlay.delete(kind);
           sumsAt = null;
           return false;

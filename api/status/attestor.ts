@@ -3,6 +3,7 @@ import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
 import { nextSecond, secondsSince } from '../figures/times.ts';
+import { unknownPoliciesReason } from '../figures/unknown-policies.ts';
 import { attestationsIn } from '../latest/kinds/tallies/sums.ts';
 import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
@@ -13,14 +14,16 @@ const SOURCE = 'chain:VenueAccount.remote_asof';
 export function attestor(view: View, settings: ReadSettings): StatusResponse['attestor'] {
   const last = view.one('lastActions');
   const newest = attestationsIn(view);
+  const unlisted = unknownPoliciesReason(view);
   view.until(nextSecond(view.now));
   return {
     lastActionAt: timeOf(last.attestor),
     perVenue: remoteVenues(settings).map(({ id, assetClass }) => {
       const found = newest.find((row) => row.asset_class === assetClass);
+      const none = unlisted ?? `no account at ${id} that is not revoked was ever attested`;
       const age =
-        found === undefined
-          ? absent(SOURCE, `no account at ${id} that is not revoked was ever attested`)
+        unlisted !== null || found === undefined
+          ? absent(SOURCE, none)
           : figure(secondsSince(found.remote_asof, view.now), SOURCE, timeOf(found.remote_asof));
       return { venue: id, ...age };
     }),

@@ -4,10 +4,10 @@ import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
 import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
 import { isoMillis, isoTime } from '../../schemas/units.ts';
 import { NOW } from './support/api.ts';
-import { key, modelRow, originRow, policyRow, TIME } from './support/rows.ts';
+import { key, modelRow, originRow, policyRow, streamRow, TIME } from './support/rows.ts';
 import { useApi } from './support/use-api.ts';
 
-const held = useApi();
+const held = useApi(async (api) => api.insert('stream_state', [streamRow(NOW)]));
 const ASOF = isoTime(TIME);
 
 describe('registries', () => {

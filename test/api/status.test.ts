@@ -11,6 +11,7 @@ import {
   key,
   policyRow,
   signature,
+  streamRow,
   TIME,
   tokenAccountRow,
   venueAccountRow,
@@ -20,10 +21,8 @@ import { useApi } from './support/use-api.ts';
 const held = useApi();
 const ASOF = isoTime(TIME);
 const NOW_S = Math.floor(NOW / 1000);
-const streamRow = (changes: object = {}) => ({
-  ...{ read_at: String(NOW - 1_000), connected: 1, since: String((NOW_S - 60) * 1000), reason: null },
-  ...{ addresses: 9, over_rpc: 0, ...changes },
-});
+const told = (changes: object = {}) =>
+  streamRow(NOW - 1_000, { since: String((NOW_S - 60) * 1000), ...changes });
 const program = (name: 'launchpad' | 'amm', address: string, readAt = NOW - 1_000) => ({
   ...{ program: name, address, read_at: String(readAt) },
 });
@@ -41,7 +40,11 @@ describe('status', () => {
       cursorUpdatedAt: null,
       history: { complete: false, fromSlot: null },
     });
-    expect(body.keeper).toMatchObject({ lastActionAt: null, last24h: [] });
+    expect(body.keeper).toMatchObject({
+      lastActionAt: null,
+      last24h: [],
+      unroutedFeeBacklogPolicyCount: { value: null, absent: true },
+    });
     expect(body.attestor.perVenue).toMatchObject([
       { venue: 'perp_x', value: null, absent: true },
       { venue: 'options_x', value: null, absent: true },
@@ -73,7 +76,7 @@ describe('status', () => {
   });
 
   test('the stream is connected as long as ingestion says so, and history is complete only then', async () => {
-    const tell = (row: object) => held.api.insert('stream_state', [streamRow(row)]);
+    const tell = (row: object) => held.api.insert('stream_state', [told(row)]);
     expect((await status()).indexer).toMatchObject({
       stream: { connected: false, since: null, reason: 'no ingestion has told of its stream yet' },
       followed: { addresses: null, overRpc: null },
@@ -98,7 +101,7 @@ describe('status', () => {
 
   test('the slot is the lowest marker of all partitions, the signature the newest', async () => {
     const other = { slot: '2100', block_time: TIME + 450, applied_at: (TIME + 460) * 1000 };
-    await held.api.insert('stream_state', [streamRow()]);
+    await held.api.insert('stream_state', [told()]);
     await held.api.insert('applied', [
       appliedRow('transactions', 0),
       appliedRow('transactions', 1, {
@@ -121,7 +124,7 @@ describe('status', () => {
   });
 
   test('history says how far back it is whole', async () => {
-    await held.api.insert('stream_state', [streamRow()]);
+    await held.api.insert('stream_state', [told()]);
     await held.api.insert('applied', [appliedRow('transactions', 0)]);
     await held.api.insert('gaps', [gapRow('999')]);
     expect((await status()).indexer.history).toEqual({ complete: false, fromSlot: '1000', source: 'rpc' });
@@ -198,6 +201,7 @@ describe('status', () => {
       tokenAccountRow(escrow('b'), '0'),
     ]);
     const source = 'chain:getTokenAccountBalance';
+    await held.api.insert('stream_state', [told()]);
     expect((await status()).keeper.unroutedFeeBacklogPolicyCount).toEqual({
       value: null,
       source,
@@ -218,6 +222,7 @@ describe('status', () => {
       venueAccountRow('b', 'o1', { asset_class: 32 }),
     ]);
     await held.api.insert('events', [eventRow('a', 'RemoteEquityReported', 1, { actor: 'reporter' })]);
+    await held.api.insert('stream_state', [told()]);
     const { attestor } = await status();
     expect(attestor.lastActionAt).toBe(ASOF);
     expect(attestor.perVenue).toMatchObject([

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
+import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { isoTime } from '../../schemas/units.ts';
+import { NOW } from './support/api.ts';
 import { appliedRow, dayRow, eventRow, key, TIME } from './support/rows.ts';
 import { useApi } from './support/use-api.ts';
 
@@ -41,6 +43,13 @@ describe('an event without a block time', () => {
       profitSwept: { value: '4' },
     });
     expect(day?.byQuote).toMatchObject([{ routedToLp: { value: '701' } }]);
+  });
+
+  test('is of a kind that the keeper did of late, how often is not known', async () => {
+    const now = NOW / 1000;
+    const { kind } = await undated(now - 2 * DAY, now - 60);
+    const { keeper } = (await held.api.get<StatusResponse>('/status')).body;
+    expect(keeper.last24h).toEqual([{ kind, count: null, lastAt: null }]);
   });
 
   test('gives a sum no time where no event of the day has one', async () => {

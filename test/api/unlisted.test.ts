@@ -28,7 +28,7 @@ async function allTold() {
   const { protocolTotals, bridgeFlow } = await get<AnalyticsResponse>('/analytics');
   const { total, totalAbsentReason, items } = await get<RankingsResponse>('/rankings');
   const past = (await get<ProtocolHistoryResponse>('/analytics/history')).items.at(-1)?.byQuote[0];
-  const { keeper } = await get<StatusResponse>('/status');
+  const { keeper, attestor } = await get<StatusResponse>('/status');
   const [quote] = (await get<QuotesResponse>('/quotes')).items;
   const { countsAbsentReason, byQuote, ...counts } = protocolTotals;
   const [{ policyCount, quoteMint: _, quoteSymbol: __, decimals: ___, ...sums }] = byQuote as [
@@ -47,6 +47,7 @@ async function allTold() {
       past?.profitSwept,
     ],
     keeper.unroutedFeeBacklogPolicyCount,
+    ...attestor.perVenue,
   ];
   return {
     counts: [
@@ -68,6 +69,8 @@ test('counts and sums over all policies are absent while nothing proves that all
   await held.api.insert('policies', [policyRow('a', 'usd'), policyRow('b', 'usd')]);
   await held.api.insert('catalogue', [{ read_at: String(NOW), rows: pairs }]);
   await held.api.insert('gaps', [gapRow('999')]);
+  // Before ingestion has told anything nothing proves it either.
+  expect(new Set((await allTold()).counts)).toEqual(new Set([null]));
   await tell(1);
   expect((await allTold()).counts).toEqual([2, 0, 2, 0, 0, 2, 0, 2, 2, 2]);
   await tell(0);

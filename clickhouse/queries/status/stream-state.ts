@@ -14,13 +14,16 @@ export interface StreamStateRow {
   loaded_at: number;
 }
 
-/** Whether lists of the program's accounts were known to be whole when ingestion told last; null where it did not say, or told nothing. */
+/**
+ * Whether lists of the program's accounts were known to be whole when ingestion told last: 0 where it told nothing yet,
+ * null where it did not say.
+ */
 export async function listedState(store: Store): Promise<number | null> {
   const [row] = await store.query<{ listed: number | null }>(
     'SELECT listed FROM stream_state FINAL LIMIT 1',
     {},
   );
-  return row?.listed ?? null;
+  return row === undefined ? 0 : row.listed;
 }
 
 /**

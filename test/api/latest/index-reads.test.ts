@@ -144,6 +144,31 @@ test('meanwhile nobody is told that nothing of it is missing, or that a gap was 
   expect(told.gaps).toEqual(known);
 });
 
+test('who finds no rest from the first look on tells of the gaps that he saw, and of no sum', async () => {
+  let at = 500;
+  const restless: Store = {
+    ...store,
+    query: async <Row>(sql: string, params?: Params) => {
+      const rows = await store.query<Row>(sql, params);
+      if (!sql.includes('FROM applied')) return rows;
+      at += 1;
+      await store.insert('gaps', [gap(String(at))]);
+      return rows;
+    },
+  };
+  const own = createMemory({
+    ...{ store: restless, feed: createHandOver(), clock: Date.now, maxBytes: 1_000_000 },
+    monotonic: () => performance.now(),
+  });
+  const { value } = await own.read((view) => ({ ...indexer(view), kinds: view.one('keeperOfDay') }));
+  expect(value).toMatchObject({
+    history: { source: 'rpc', reason: expect.stringMatching(/at this moment$/) },
+    incompleteTransactions: { absent: true },
+    kinds: [],
+  });
+  expect(value.openGaps).toBeGreaterThan(0);
+});
+
 test('where that has come to rest they are told with the next turn, though nothing comes any more', async () => {
   let at = 200;
   await settledAfter(9, () => {

@@ -22,6 +22,7 @@ import {
   policyRow,
   poolRow,
   SLOT,
+  streamRow,
   TIME,
   tokenAccountRow,
   totalsRow,
@@ -35,6 +36,7 @@ let now = (TIME + 500) * 1000;
 
 beforeAll(async () => {
   store = await embeddedDatabase('several');
+  await store.insert('stream_state', [streamRow(now)]);
   const deps: ReadDeps = { latest: null as never, settings: SETTINGS, readPosts: null };
   route = readRoutes(deps).find(({ path }) => path === '/rankings') as SharedRoute;
 });

@@ -264,3 +264,15 @@ export const dayRow = (day: string, quote: string, change: object = {}) => ({
   last_event: TIME,
   ...change,
 });
+
+/** What ingestion told of its stream at a time in unix milliseconds: connected since a minute, and lists are whole. */
+export const streamRow = (readAt: number, change: object = {}) => ({
+  read_at: String(readAt),
+  connected: 1,
+  since: String(readAt - 60_000),
+  reason: null,
+  addresses: 9,
+  over_rpc: 0,
+  listed: 1,
+  ...change,
+});
