@@ -9,6 +9,9 @@ import { type KeptSessions, keepSessions } from './clickhouse-sessions.ts';
 
 /** Parts of the address that are no setting of the query. */
 const RESERVED = new Set(['query', 'database', 'query_id', 'session_id', 'session_timeout', 'role']);
+/** As a server's http_max_field_name_size and http_max_field_value_size: of what stands in the address, encoded. */
+const MOST_NAME = 4_096;
+const MOST_VALUE = 131_072;
 /** A setting that each insert has another value of: it is set anew, as parameters are. */
 const TOKEN = 'insert_deduplication_token';
 
@@ -56,6 +59,7 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://front');
+  checkFields(url.search.slice(1));
   if (url.pathname === '/ping') {
     response.end('Ok.\n');
     return;
@@ -79,6 +83,18 @@ async function answer(
   response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID());
   response.setHeader('X-ClickHouse-Summary', JSON.stringify({ read_rows: '0', written_rows: '0' }));
   response.end(bytes);
+}
+
+/** A server counts what it has not decoded yet. */
+function checkFields(search: string): void {
+  for (const field of search.split('&')) {
+    const [name = '', ...value] = field.split('=');
+    const long = name.length > MOST_NAME ? 'name' : value.join('=').length > MOST_VALUE ? 'value' : null;
+    if (long !== null)
+      throw new Error(
+        `Poco::Exception. Code: 1000, e.code() = 0, HTML Form Exception: Field ${long} too long`,
+      );
+  }
 }
 
 const assignment = ([name, value]: [string, string]): string => `${identifier(name)} = ${literal(value)}`;

@@ -1,5 +1,6 @@
 import { PROFIT } from '../../../schemas/incomplete.ts';
 import type { Store } from '../../client.ts';
+import { inPieces } from '../../key-pieces.ts';
 import { knowsPlace } from '../../reading-rank.ts';
 import { LACKING } from '../transactions/unresolved.ts';
 
@@ -123,8 +124,11 @@ export async function sweptProfits(
   store: Store,
   signatures: readonly string[],
 ): Promise<{ signature: string; policy: string; profit: string }[]> {
-  return store.query(
-    'SELECT signature, policy, profit FROM swept_profits FINAL WHERE signature IN {signatures:Array(String)}',
-    { signatures: [...signatures] },
+  const pieces = await inPieces(signatures, (piece) =>
+    store.query<{ signature: string; policy: string; profit: string }>(
+      'SELECT signature, policy, profit FROM swept_profits FINAL WHERE signature IN {signatures:Array(String)}',
+      { signatures: piece },
+    ),
   );
+  return pieces.flat();
 }

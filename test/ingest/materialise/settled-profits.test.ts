@@ -8,15 +8,18 @@ import { settleProfits } from '../../../ingest/history/settle-profits.ts';
 import type { Topic } from '../../../ingest/log/port.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { factsOf } from '../../../ingest/materialise/rows/facts.ts';
+import { settledFacts } from '../../../ingest/materialise/settled-profits.ts';
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { createRpc } from '../../../runtime/rpc/rpc.ts';
+import { PROFIT } from '../../../schemas/incomplete.ts';
 import { DEVNET_PROGRAM_ID } from '../../../schemas/program/devnet-program.ts';
 import type { LogRecord, TransactionRecord } from '../../../schemas/records.ts';
-import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { freshDatabase } from '../../support/database.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { recordsOf } from '../support/ledger-records.ts';
-import { batchOf, logOf } from './support/records.ts';
+import { batchOf, logOf, rawSignature } from './support/records.ts';
 import { readTables } from './support/tables.ts';
 
 const SEED = 'settled 1';
@@ -100,6 +103,29 @@ const profitOfDays = async (store: Store) =>
     (sum, { profit }) => sum + BigInt(profit as string),
     0n,
   );
+
+test('the profits that were told of many sweeps of a batch are found, however many there are', async () => {
+  const store = await freshDatabase();
+  open.push(store);
+  const isTransaction = (record: LogRecord) => record.kind === 'transaction';
+  const cut = recordsOf(chain).transactions.filter(isTransaction) as TransactionRecord[];
+  const { incomplete } = factsOf(cut, PROGRAM, 0);
+  const one = incomplete.find(({ missing }) => missing.includes(PROFIT));
+  const sweep = cut.find(({ signature }) => encodeBase58(signature) === one?.signature) as TransactionRecord;
+  // More than a server takes in one list.
+  const batch = Array.from({ length: 1_500 }, (_, at) => ({
+    ...sweep,
+    signature: rawSignature(`sweep ${at}`),
+  }));
+  const [policy] = one?.policies ?? [];
+  const told = [batch[0], batch.at(-1)].map((record, at) => ({
+    ...{ signature: encodeBase58((record as TransactionRecord).signature), policy, profit: String(7 + at) },
+  }));
+  await store.insert('swept_profits', told);
+  const { derived } = await settledFacts(store, batch, PROGRAM, { partition: 0, told: [] });
+  const swept = derived.filter(({ kind, amount_a }) => kind === 'ProfitSwept' && amount_a !== '0');
+  expect(swept.map(({ signature, amount_a: profit }) => ({ signature, policy, profit }))).toEqual(told);
+});
 
 test('every profit of a chain whose logs are all cut is told by the states around it, and stays told', async () => {
   const { accounts, transactions } = recordsOf(chain);
