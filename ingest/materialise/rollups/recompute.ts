@@ -1,10 +1,11 @@
 import type { Params, Store } from '../../../clickhouse/client.ts';
 import { isRefusal } from '../../../clickhouse/coalesce.ts';
 import { createBatcher } from '../../../runtime/batcher.ts';
+import { chunks } from '../../../runtime/chunks.ts';
 import { recomputeKinds } from './kinds.ts';
 import { recomputePolicyTotals } from './policy-totals.ts';
 import { recomputeQuoteDays } from './quote-days.ts';
-import type { Touched } from './slot-intervals.ts';
+import { SPANS_PER_STATEMENT, type Touched } from './slot-intervals.ts';
 
 /** What a batch of a partition of the log touched, up to an offset; its facts are written. */
 export interface Recompute extends Touched {
@@ -14,7 +15,7 @@ export interface Recompute extends Touched {
   owned(): boolean;
 }
 
-/** They travel as bound parameters in the address of the request, of which a server takes a megabyte. */
+/** Of several partitions together; what one alone touched may be more. */
 const MOST_TOUCHED = 10_000;
 
 /**
@@ -37,12 +38,21 @@ async function recompute(store: Store, all: readonly Recompute[]): Promise<void>
     intervals: new Set(all.flatMap(({ intervals }) => [...intervals])),
   };
   const write = async (sql: string, params: Params) => {
-    const owned = all.filter((one) => one.owned());
-    if (owned.length === 0) return;
-    const partitions = owned.map(({ partition }) => partition);
-    await store.command(sql, { ...params, partitions, offsets: owned.map(({ offset }) => offset) });
+    for (const some of inPieces(params)) {
+      const owned = all.filter((one) => one.owned());
+      if (owned.length === 0) return;
+      const partitions = owned.map(({ partition }) => partition);
+      await store.command(sql, { ...some, partitions, offsets: owned.map(({ offset }) => offset) });
+    }
   };
   await Promise.all([recomputePolicyTotals(write, touched), recomputeQuoteDays(write, touched)]);
   // Last: their rows tell whoever comes after that nothing of these intervals lacks.
   await recomputeKinds(write, touched);
+}
+
+/** A row is of one of the spans, or of a day that one of them has, and made of all that is stored: their list is cut anywhere. */
+function inPieces(params: Params): Params[] {
+  const { spans } = params;
+  if (!Array.isArray(spans)) return [params];
+  return chunks(spans, SPANS_PER_STATEMENT).map((some) => ({ ...params, spans: some }));
 }

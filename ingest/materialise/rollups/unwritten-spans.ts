@@ -1,5 +1,6 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { NARROWEST, type Touched } from './slot-intervals.ts';
+import { chunks } from '../../../runtime/chunks.ts';
+import { NARROWEST, SPANS_PER_STATEMENT, type Touched } from './slot-intervals.ts';
 
 /**
  * What the spans of a partition may lack of what was written before: who writes it keeps those of one interval back, the
@@ -21,10 +22,14 @@ export async function unwrittenSpans(store: Store, partition: number, applied: b
   const lacking = runs.filter(({ ahead }) => ahead === 1 || last.length === 1);
   const intervals = new Set(lacking.map(({ span }) => BigInt(span)));
   if (intervals.size === 0) return { mints: new Set(), intervals };
-  const mints = await store.query<{ mint: string }>(
-    `SELECT DISTINCT mint FROM events_by_slot
-     WHERE intDiv(slot, ${NARROWEST}) IN {spans:Array(UInt64)} AND log_partition = {partition:UInt32} AND mint != ''`,
-    { spans: [...intervals], partition },
-  );
-  return { mints: new Set(mints.map(({ mint }) => mint)), intervals };
+  const mints = new Set<string>();
+  for (const spans of chunks([...intervals], SPANS_PER_STATEMENT)) {
+    const rows = await store.query<{ mint: string }>(
+      `SELECT DISTINCT mint FROM events_by_slot
+       WHERE intDiv(slot, ${NARROWEST}) IN {spans:Array(UInt64)} AND log_partition = {partition:UInt32} AND mint != ''`,
+      { spans, partition },
+    );
+    for (const { mint } of rows) mints.add(mint);
+  }
+  return { mints, intervals };
 }

@@ -5,7 +5,8 @@ import { daySeries } from '../../../clickhouse/queries/analytics/day-series.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { createRollups } from '../../../ingest/materialise/rollups/recompute.ts';
 import { intervalOf, WIDTHS } from '../../../ingest/materialise/rollups/slot-intervals.ts';
-import type { TransactionRecord } from '../../../schemas/records.ts';
+import type { RecomputeRecord, TransactionRecord } from '../../../schemas/records.ts';
+import { freshDatabase } from '../../support/database.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { batchOf, EVENING, key, logOf, PROGRAM, routed, transaction } from './support/records.ts';
 import { sumsOfTotals } from './support/tables.ts';
@@ -130,6 +131,28 @@ describe(`sums of slot intervals (seed ${SEED})`, () => {
     expect(await sumsOfTotals(store)).toEqual({ [key('mint')]: { routed: '130', events: '4' } });
     expect((await daySeries(store)).map((row) => row.routed_to_lp)).toEqual(['130']);
   });
+});
+
+test('sums are worked out where a batch touched more intervals than one list may hold', async () => {
+  const server = await freshDatabase();
+  try {
+    const materialise = createMaterialiser({ store: server, programId: PROGRAM });
+    const slots = Array.from({ length: 16_000 }, (_, at) => BigInt(100_000 + at) * BigInt(WIDTHS[0]));
+    const facts = slots
+      .filter((_, at) => at % 5_000 === 0)
+      .map((slot, at) => transaction(`t${at}`, slot, [routed(10n ** BigInt(at))], { index: null }));
+    // Who reads the log again asks for so many in a record.
+    const asked = [slots.slice(0, 10_000), slots.slice(10_000)].map(
+      (some): RecomputeRecord => ({ kind: 'recompute', partition: 0, mints: [key('mint')], slots: some }),
+    );
+    await materialise(batchOf('transactions', logOf([...facts, ...asked])));
+    expect(await sumsOfTotals(server)).toEqual({ [key('mint')]: { routed: '1111', events: '4' } });
+    expect((await daySeries(server)).map((row) => row.routed_to_lp)).toEqual(['1111']);
+    const [kinds] = await server.query('SELECT count() AS count FROM kind_spans FINAL');
+    expect(kinds).toEqual({ count: '4' });
+  } finally {
+    await server.close();
+  }
 });
 
 describe('what several partitions touched at once', () => {
