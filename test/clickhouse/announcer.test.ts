@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Changes, noteKeys } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { changePlace, changesAfter, createAnnouncer } from '../../clickhouse/queries/progress/changes.ts';
+import { freshDatabase } from '../support/database.ts';
 import { embeddedDatabase } from '../support/embedded.ts';
 
 let store: Store;
@@ -38,4 +40,21 @@ test('what is announced behind an insert whose answer was lost is told to who ha
   isLost = false;
   await announce(changed('third'));
   expect(await read()).toEqual(['third']);
+});
+
+test('who has read of more writers than one question may name begins anew where the table is', async () => {
+  const server = await freshDatabase();
+  try {
+    const announce = createAnnouncer(server);
+    await announce(changed('first'));
+    // Each process that ever wrote is one, and goes on being one where it writes no more.
+    const past = Array.from({ length: 3_000 }, () => [randomUUID(), 1n] as const);
+    const anew = await changesAfter(server, new Map([...past, ...(await changePlace(server))]));
+    expect(anew.changes).toBeNull();
+    await announce(changed('second'));
+    const { changes } = await changesAfter(server, anew.place);
+    expect([...(changes?.get('policies') ?? [])]).toEqual(['second']);
+  } finally {
+    await server.close();
+  }
 });

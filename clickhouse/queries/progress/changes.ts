@@ -6,6 +6,12 @@ import type { Store } from '../../client.ts';
 /** Readers that are further behind than half of what the table keeps begin anew. */
 export const CHANGES_KEPT_MS = 30 * 60_000;
 
+/**
+ * Each process that wrote is one, and another where an insert has failed: they travel as a bound parameter, of which a
+ * server takes 131,072 characters, encoded. Who has read of more begins anew.
+ */
+const MOST_WRITERS = 2_000;
+
 /** The last number of each writer that was read. */
 export type ChangePlace = ReadonlyMap<string, bigint>;
 
@@ -45,11 +51,12 @@ export async function changePlace(store: Store): Promise<ChangePlace> {
   return new Map(rows.map(({ writer, last }) => [writer, BigInt(last)]));
 }
 
-/** What was changed behind a place, and the place after it; changes null where some of it is gone already. */
+/** What was changed behind a place, and the place after it; changes null where some of it is gone already, or may be. */
 export async function changesAfter(
   store: Store,
   place: ChangePlace,
 ): Promise<{ changes: Changes | null; place: ChangePlace }> {
+  if (place.size > MOST_WRITERS) return { changes: null, place: await changePlace(store) };
   const rows = await store.query<{ writer: string; seq: string; keys: string }>(
     `SELECT writer, seq, keys FROM changes
      PREWHERE seq > transform(writer, {writers:Array(String)}, {seqs:Array(UInt64)}, toUInt64(0))
