@@ -1,3 +1,4 @@
+import { chunks } from '../../../runtime/chunks.ts';
 import type { Store } from '../../client.ts';
 
 /**
@@ -30,6 +31,9 @@ export const STILL_UNDATED = `SELECT slot, signature, position, kind, mint, quot
        AND (block_time IS NULL OR summed = 0) AND kind != ''
      ORDER BY slot, signature, position`;
 
+/** The list travels as a bound parameter, of which a server takes 131,072 characters, encoded. */
+const SPANS_PER_QUESTION = 5_000;
+
 /** Block times rise with the slots: the runs of 512 slots on both sides of an event bound its time. */
 export async function undatedEvents(store: Store): Promise<UndatedEvent[]> {
   const events = await store.query<Omit<UndatedEvent, 'earliest' | 'latest'>>(STILL_UNDATED);
@@ -37,13 +41,17 @@ export async function undatedEvents(store: Store): Promise<UndatedEvent[]> {
   const spans = [
     ...new Set(events.flatMap(({ slot, block_time }) => (block_time === null ? [spanOf(slot)] : []))),
   ];
-  const rows = await store.query<{ at: string; earliest: string | null; latest: string | null }>(
-    `SELECT u.at AS at, maxOrNullIf(k.last_event, k.span < u.at) AS earliest,
-       minOrNullIf(k.first_event, k.span > u.at) AS latest
-     FROM (SELECT arrayJoin({spans:Array(UInt64)}) AS at) AS u CROSS JOIN (SELECT * FROM kind_spans FINAL) AS k
-     GROUP BY u.at`,
-    { spans },
-  );
+  const rows: { at: string; earliest: string | null; latest: string | null }[] = [];
+  for (const some of chunks(spans, SPANS_PER_QUESTION))
+    rows.push(
+      ...(await store.query<(typeof rows)[number]>(
+        `SELECT u.at AS at, maxOrNullIf(k.last_event, k.span < u.at) AS earliest,
+           minOrNullIf(k.first_event, k.span > u.at) AS latest
+         FROM (SELECT arrayJoin({spans:Array(UInt64)}) AS at) AS u CROSS JOIN (SELECT * FROM kind_spans FINAL) AS k
+         GROUP BY u.at`,
+        { spans: some },
+      )),
+    );
   const bounds = new Map(rows.map(({ at, earliest, latest }) => [at, { earliest, latest }]));
   return events.map((event) => ({
     ...event,

@@ -18,6 +18,7 @@ import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { toGeyser } from '../../schemas/support/encode-transaction.ts';
 import { ours } from '../../schemas/support/program-calls.ts';
 import { run } from '../../schemas/support/run.ts';
+import { freshDatabase } from '../../support/database.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import {
   batchOf,
@@ -176,6 +177,31 @@ describe('a transaction', () => {
     ]);
     await apply('transactions', [transaction('t', 600n, [routed(2n)], evening)]);
     expect(await undatedEvents(store)).toEqual([]);
+  });
+
+  test('of a slot without a time is between its neighbours however many such slots there are', async () => {
+    const server = await freshDatabase();
+    try {
+      const materialise = createMaterialiser({ store: server, programId: PROGRAM });
+      const known = [
+        transaction('before', 5n, [routed(1n)]),
+        transaction('after', 999_999_999n, [routed(1n)]),
+      ];
+      await materialise(batchOf('transactions', logOf(known)));
+      await server.command(
+        `INSERT INTO events_by_slot (slot, signature, position, kind)
+         SELECT (1000000 + number) * 512, toString(number), 0, 'Routed' FROM numbers(16000)`,
+      );
+      await server.command(
+        'INSERT INTO undated_events SELECT slot, signature, position FROM events_by_slot WHERE block_time IS NULL',
+      );
+      const events = await undatedEvents(server);
+      expect(events).toHaveLength(16_000);
+      const bounds = new Set(events.map(({ earliest, latest }) => `${earliest} ${latest}`));
+      expect([...bounds]).toEqual([`${EVENING} ${EVENING}`]);
+    } finally {
+      await server.close();
+    }
   });
 
   test('says which events its policies have, once each', async () => {
