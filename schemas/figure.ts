@@ -6,7 +6,11 @@ export const Figure = Type.Object(
     value: Type.Union([Type.String(), Type.Number(), Type.Null()]),
     source: Type.String(),
     asOf: Type.Union([Type.String(), Type.Null()]),
-    absent: Type.Optional(Type.Literal(true)),
+    absent: Type.Optional(
+      Type.Literal(true, {
+        description: 'True where the value is null because it cannot be determined; left out elsewhere.',
+      }),
+    ),
     reason: Type.Optional(Type.String()),
   },
   { $id: 'Figure' },

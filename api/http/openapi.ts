@@ -89,10 +89,22 @@ function propertiesOf(all: TSchema | undefined): Record<string, TSchema> {
 function hoisted(schema: unknown, named: Json): unknown {
   if (Array.isArray(schema)) return schema.map((item) => hoisted(item, named));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { $id, ...rest } = schema as Json;
+  const { $id, ...rest } = readable(schema as Json);
   const copy = () =>
     Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, hoisted(value, named)]));
   if (typeof $id !== 'string') return copy();
   named[$id] ??= copy();
   return { $ref: `#/components/schemas/${$id}` };
+}
+
+/**
+ * The same, as what makes clients of such pages reads it: of alternatives that are one word each some makes code that takes
+ * the first word alone, and of a `true` that stands for itself code that does not take that.
+ */
+function readable(schema: Json): Json {
+  const { anyOf, const: only, ...rest } = schema;
+  if (typeof only === 'boolean') return rest;
+  const words = Array.isArray(anyOf) ? anyOf.map((one: Json) => one.const) : [];
+  const isClosed = words.length > 0 && words.every((word) => typeof word === 'string');
+  return isClosed ? { ...rest, type: 'string', enum: words } : schema;
 }

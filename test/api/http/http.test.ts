@@ -258,6 +258,34 @@ describe('the OpenAPI page', () => {
     expect(days?.items.properties.routedToLp?.description ?? '').not.toMatch(compounded);
   });
 
+  test('has closed words as one enumeration and a lone true as a boolean: clients made of it refuse what is served else', async () => {
+    type Named = { components: { schemas: Record<string, { properties: Record<string, object> }> } };
+    const { body } = await held.api.get<Named>('/openapi.json');
+    const agents = openApi('x', agentRoutes({} as AgentParts)) as unknown as Named;
+    const isWord = (value: unknown) => typeof (value as { const?: unknown } | null)?.const === 'string';
+    const odd: unknown[] = [];
+    JSON.stringify([body, agents], (key, value) => {
+      if (key === 'anyOf' && (value as unknown[]).every(isWord)) odd.push(value);
+      if (key === 'const' && typeof value === 'boolean') odd.push({ const: value });
+      return value;
+    });
+    expect(odd).toEqual([]);
+    const { Figure } = body.components.schemas;
+    expect(Figure?.properties.absent).toEqual({
+      type: 'boolean',
+      description: 'True where the value is null because it cannot be determined; left out elsewhere.',
+    });
+    const { AgentPost, Refusal } = agents.components.schemas;
+    expect(AgentPost?.properties.kind).toEqual({
+      type: 'string',
+      enum: ['thesis', 'trade', 'update', 'exit', 'idle'],
+    });
+    expect(Refusal?.properties.code).toMatchObject({
+      type: 'string',
+      enum: expect.arrayContaining(['invalid_request', 'not_the_agent', 'busy']),
+    });
+  });
+
   test('says which routes take a bearer token', () => {
     const { paths } = openApi('x', agentRoutes({} as AgentParts)) as {
       paths: Record<string, Record<string, { security?: unknown }>>;
