@@ -4,6 +4,7 @@ import {
   BooleanOrNull,
   Compounded,
   closed,
+  figureOf,
   NumberOrNull,
   orNull,
   PolicyCount,
@@ -60,10 +61,14 @@ export const ProtocolConfigView = Type.Object(
 export type ProtocolConfigView = Static<typeof ProtocolConfigView>;
 
 const dayFigures = {
-  routedToLp: Figure,
+  routedToLp: figureOf(
+    'What route earmarked for the pool of the token: the sum of Routed.toLp. Not what compound_lp put into it.',
+  ),
   routedToBankroll: Figure,
   protocolCut: Figure,
-  profitSwept: Figure,
+  profitSwept: figureOf(
+    'Profit above the high water mark that sweeps found: the sum of ProfitSwept.profit. Not what left the bankroll.',
+  ),
   spentOnBuybacks: Figure,
 };
 export const RevenueDay = Type.Object(

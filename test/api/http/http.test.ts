@@ -255,7 +255,12 @@ describe('the OpenAPI page', () => {
     const compounded = /^What compound_lp put into the pool of the token\. Not what route earmarked/;
     for (const of of [answerOf('/coins/{mint}').counters, protocolTotals?.properties.byQuote?.items])
       expect(of?.properties.routedToLp?.description).toMatch(compounded);
-    expect(days?.items.properties.routedToLp?.description ?? '').not.toMatch(compounded);
+    for (const day of [days?.items, days?.items.properties.byQuote?.items]) {
+      expect(day?.properties.routedToLp?.description).toMatch(
+        /^What route earmarked .* Not what compound_lp/,
+      );
+      expect(day?.properties.profitSwept?.description).toMatch(/^Profit above .* Not what left the bankroll/);
+    }
   });
 
   test('has closed words as one enumeration and a lone true as a boolean: clients made of it refuse what is served else', async () => {
