@@ -29,6 +29,7 @@ export interface StreamParts {
 const EVENT_STREAM = 'text/event-stream';
 /** What a policy's activity is made of. */
 const KINDS: readonly string[] = [...EVENTS.values()].filter((kind) => kind !== 'ProtocolPaused');
+const FLAGS: readonly string[] = ['true', 'false'];
 /** Rows of a ranking that is followed. */
 const ROWS = 50;
 const AGAIN_S = 10;
@@ -74,14 +75,17 @@ export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): vo
   return {
     close: () => clients.endAll('this process ends: connect again'),
     routes: [
-      line('activity', 'Events of policies as they are applied.', ActivityStreamQuery, (context) =>
-        follow(context, {
+      line('activity', 'Events of policies as they are applied.', ActivityStreamQuery, async (context) => {
+        const posts = given(context, 'posts') ?? 'false';
+        if (!FLAGS.includes(posts))
+          return { status: 400, body: { error: `unknown posts "${posts}". Valid: ${FLAGS.join(', ')}` } };
+        return follow(context, {
           mint: given(context, 'mint'),
           kind: given(context, 'kind'),
           events: true,
-          posts: context.query.get('posts') === 'true',
-        }),
-      ),
+          posts: posts === 'true',
+        });
+      }),
       line('posts', 'Posts of agents as they are stored.', PostStreamQuery, (context) =>
         follow(context, { mint: given(context, 'mint'), kind: null, events: false, posts: true }),
       ),

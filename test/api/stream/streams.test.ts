@@ -320,6 +320,7 @@ describe('refusals', () => {
   test.each([
     ['/stream/activity?mint=x', 'unknown mint "x". Valid: a base58 public key'],
     ['/stream/activity?kind=Nothing', 'unknown kind "Nothing". Valid: '],
+    ['/stream/activity?posts=1', 'unknown posts "1". Valid: true, false'],
     ['/stream/rankings?sort=x', 'unknown ranking "x". Valid: '],
   ])('%s is a 400 that names what is valid', async (path, sentence) => {
     const reply = await held.api.request('GET', path);
