@@ -59,9 +59,18 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     const answer = analytics();
     const reason = 'the decimals of the summed assets differ';
     const venue = { accountCount: 2, bridgedOut: figureOf('90'), attestedEquity: figureOf('45') };
+    const absentFor = (why: string) => ({
+      ...{ value: null, source: 'a test', asOf: null, absent: true as const },
+      reason: why,
+    });
+    const silent = '1 of 2 accounts have no attestation yet';
     answer.bridgeFlow.perVenue = [
       { ...venue, venue: 'alike', gap: figureOf('45') },
-      { ...venue, venue: 'unlike', gap: { value: null, source: 'a test', asOf: null, absent: true, reason } },
+      { ...venue, venue: 'unlike', gap: absentFor(reason) },
+      {
+        ...{ ...venue, venue: 'silent', attestedEquity: absentFor(silent) },
+        gap: absentFor(`attestedEquity is absent: ${silent}`),
+      },
     ];
     const page = await opened(answer);
     const card = (name: string) =>
@@ -69,6 +78,8 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     expect(await card('alike').locator('.against i').count()).toBe(2);
     expect(await card('unlike').locator('.against i').count()).toBe(0);
     expect(await card('unlike').locator('.note').textContent()).toBe(`Not compared: ${reason}.`);
+    // Not by the name that the API has for it, which the page has nowhere.
+    expect(await card('silent').locator('.note').textContent()).toBe(`Not compared: ${silent}.`);
     expect(await card('alike').locator('.note').count()).toBe(0);
     expect(await page.locator('main').textContent()).not.toContain('only one against the other');
     await picture(page, 'sent-to-venues');

@@ -22,7 +22,7 @@ export function Bridge({ venues }: { venues: Venue[] }) {
       ${
         // Bars on one scale would be a difference, too.
         venue.gap.absent
-          ? html`<p class="note">Not compared: <${Text} text=${readable(venue.gap.reason ?? '')} />.</p>`
+          ? html`<p class="note">Not compared: <${Text} text=${readable(whyNotCompared(venue))} />.</p>`
           : html`<${Against} bridgedOut=${venue.bridgedOut} attested=${venue.attestedEquity} />`
       }
       <dl class="pairs">
@@ -34,3 +34,7 @@ export function Bridge({ venues }: { venues: Venue[] }) {
     )}
   </ul>`;
 }
+
+/** The reason of the difference names its part as the API does; that of the part says it by itself. */
+const whyNotCompared = ({ attestedEquity, gap }: Venue): string =>
+  (attestedEquity.absent ? attestedEquity : gap).reason ?? '';
