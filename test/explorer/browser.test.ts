@@ -452,7 +452,10 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     const { page: none } = await another();
     await none.goto(`/explorer/coins/${NO_POLICY}`);
     await none.getByRole('heading', { name: 'No policy here' }).waitFor();
-    expect(await none.getByRole('link', { name: 'All policies' }).getAttribute('href')).toBe('/explorer/');
+    const back = none.getByRole('link', { name: 'All policies' });
+    expect(await back.getAttribute('href')).toBe('/explorer/');
+    // Among words its colour alone would not tell it from them.
+    expect(await back.evaluate((link) => getComputedStyle(link).textDecorationLine)).toBe('underline');
     await picture(none, 'no-policy');
     await emptyRankings(none);
     for (const [path, title] of [
