@@ -71,8 +71,10 @@ export function explorerRoutes(service: string): Route[] {
         const meant = withoutSlash(path);
         const location = meant === null ? null : addressOf(meant, query);
         if (location !== null) return ledTo(location);
-        if (asksForPages(headers.accept)) return pageOf(404, 'No page');
-        return { status: 404, body: { error: `no route for GET /explorer/${path}` } };
+        const none: RouteReply = asksForPages(headers.accept)
+          ? pageOf(404, 'No page')
+          : { status: 404, body: { error: `no route for GET /explorer/${path}` } };
+        return { ...none, headers: { ...none.headers, Vary: 'Accept' } };
       },
     },
   ];

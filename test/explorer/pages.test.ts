@@ -135,6 +135,8 @@ describe('a page of the explorer', () => {
       expect([reply.status, await reply.json()]).toEqual([404, { error: `no route for GET ${path}` }]);
       const page = await get(path, { accept: 'text/html,*/*;q=0.8' });
       expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+      // One address, two answers: a cache must know by what.
+      expect([reply, page].map(({ headers }) => headers.get('vary'))).toEqual(['Accept', 'Accept']);
       expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /);
       expect(await page.text()).toContain('<title>No page · a &lt;service&gt;</title>');
     }
