@@ -9,6 +9,7 @@ import {
   NO_CLAIMS,
   NO_EVENTS,
 } from '../../clickhouse/queries/ranking/day-windows.ts';
+import { keeperOfDay } from '../../clickhouse/queries/status/events-between.ts';
 import type { EventRow } from '../../clickhouse/tables.ts';
 import { createRandom } from '../../devnet/program/state/random.ts';
 import { DAY_S } from '../../schemas/units.ts';
@@ -83,4 +84,20 @@ test(`a window of 24 hours that is told of what leaves it is the window that is 
     expect(quiet).toBe(1);
     expect(silent).toBe(1);
   }
+});
+
+test('of what was ever taken back no more is looked at than may be of the day', async () => {
+  const signature = 'taken back';
+  const before = { signature, position: 32768, policy: key('p'), mint: key('busy'), quote_mint: '' };
+  const takenBack = Array.from({ length: 1_000 }, (_, slot) => ({
+    ...{ ...before, slot: String(slot), block_time: TIME - 9 * DAY_S, log_partition: 0, taken_back: 1 },
+  }));
+  await store.insert('derived_events', takenBack);
+  const strict: Store = {
+    ...store,
+    query: (sql, params) => store.query(`${sql} SETTINGS max_rows_in_set = 500`, params),
+  };
+  const { row } = await keeperOfDay(strict, TIME);
+  expect(row.length).toBeGreaterThan(0);
+  expect(await keeperOfDay(store, TIME)).toMatchObject({ row });
 });

@@ -6,13 +6,14 @@ import { byTransaction, type InSlot } from '../transactions/by-transaction.ts';
 import { STANDING } from '../transactions/disputed.ts';
 
 /**
- * For a read without FINAL: leaves out what a whole reading took back, or a comparison with the chain, and all that was
- * told of a transaction before the chain decided what it did.
+ * For a read without FINAL of slots from one on: leaves out what a whole reading took back, or a comparison with the chain,
+ * and all that was told of a transaction before the chain decided what it did. Of slots before nothing is looked at: what
+ * was taken back stays for good.
  */
-export const NOT_TAKEN_BACK = `(slot, signature, position) NOT IN (
-    SELECT slot, signature, position FROM derived_events WHERE taken_back = 1)
+export const notTakenBackFrom = (slot: string): string => `(slot, signature, position) NOT IN (
+    SELECT slot, signature, position FROM derived_events WHERE taken_back = 1 AND slot >= ${slot})
   AND (has_index >= ${DECIDED} OR (slot, signature) NOT IN (
-    SELECT slot, signature FROM disputed_transactions WHERE standing = ${STANDING.decided}))`;
+    SELECT slot, signature FROM disputed_transactions WHERE standing = ${STANDING.decided} AND slot >= ${slot}))`;
 
 /** Derived events of some slots, those that were taken back too. */
 export async function derivedBetween(store: Store, from: bigint, to: bigint): Promise<DerivedRow[]> {

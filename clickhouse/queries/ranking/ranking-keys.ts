@@ -1,6 +1,7 @@
 import { ANYTHING, UNDECODED, UNREADABLE } from '../../../schemas/incomplete.ts';
 import { OWN_KEYS, OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
-import { NOT_TAKEN_BACK } from '../activity/derived.ts';
+import { notTakenBackFrom } from '../activity/derived.ts';
+import { FIRST_SLOT_AFTER } from '../status/slot-bounds.ts';
 import { LACKING } from '../transactions/unresolved.ts';
 
 /** What a ranking is ordered by: the joins beside `policies AS p`, and the key; null is absent. */
@@ -25,7 +26,8 @@ const TOTALS = `LEFT JOIN (
 
 const EVENTS = `LEFT JOIN (
        SELECT mint, uniqExact(signature, position) AS count FROM events_by_slot
-       WHERE block_time > {after:Int64} AND block_time <= {until:Int64} AND ${NOT_TAKEN_BACK}
+       WHERE slot >= ${FIRST_SLOT_AFTER} AND block_time > {after:Int64} AND block_time <= {until:Int64}
+         AND ${notTakenBackFrom(FIRST_SLOT_AFTER)}
        GROUP BY mint
      ) AS e ON e.mint = p.mint`;
 

@@ -1,6 +1,6 @@
 import { DAY_S } from '../../../schemas/units.ts';
 import type { Store } from '../../client.ts';
-import { NOT_TAKEN_BACK } from '../activity/derived.ts';
+import { notTakenBackFrom } from '../activity/derived.ts';
 import { type DayWindow, type Edges, untilOf } from '../ranking/day-windows.ts';
 import { FIRST_SLOT_AFTER } from './slot-bounds.ts';
 
@@ -31,7 +31,7 @@ export async function keeperOfDay(store: Store, until: number): Promise<DayWindo
          minIf(block_time, block_time <= {until:Int64}) AS first, maxIf(block_time, block_time <= {until:Int64}) AS last,
          minIf(block_time, block_time > {until:Int64}) AS next
        FROM events_by_slot
-       WHERE block_time > {after:Int64} AND actor = 'keeper' AND ${NOT_TAKEN_BACK}
+       WHERE block_time > {after:Int64} AND actor = 'keeper' AND ${notTakenBackFrom(FIRST_SLOT_AFTER)}
          AND (intDiv(slot, 512), kind) IN (
            SELECT span, kind FROM runs WHERE last > {after:Int64} AND first <= {until:Int64} AND NOT (${WHOLE}))
        GROUP BY kind
