@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { ConfigError } from '../../runtime/errors.ts';
 import type { Db, SqlValue } from './port.ts';
+import { createReopened } from './reopened.ts';
 import { tidy } from './tidy.ts';
 import { createYieldingQueue } from './yielding-queue.ts';
 
@@ -9,12 +10,16 @@ import { createYieldingQueue } from './yielding-queue.ts';
  * is run again and again is compiled all the same.
  */
 const TIERING_BUDGET = 130_000_000;
+/** To open it takes this thread for a second, also where it fails. */
+const REOPEN_AFTER_MS = 15_000;
 
 /**
- * The engine in this process, on a directory that nobody else has open: two processes would lose each other's rows.
+ * The engine in this process, on a directory that nobody else has open: two processes would lose each other's rows. One
+ * that ended itself, since it could not write, is opened anew.
+ * @param reopenAfterMs between two tries of that
  * @throws ConfigError where the optional package is not installed.
  */
-export async function openEmbedded(directory: string): Promise<Db> {
+export async function openEmbedded(directory: string, reopenAfterMs = REOPEN_AFTER_MS): Promise<Db> {
   const { PGlite } = await import('@electric-sql/pglite').catch((cause: unknown) => {
     throw new ConfigError(
       'the embedded Postgres (@electric-sql/pglite) is not installed: install optional dependencies or set POSTGRES_URL',
@@ -22,17 +27,17 @@ export async function openEmbedded(directory: string): Promise<Db> {
     );
   });
   setFlagsFromString(`--wasm-tiering-budget=${TIERING_BUDGET}`);
-  const engine = await PGlite.create(directory);
+  const engine = await createReopened(() => PGlite.create(directory), reopenAfterMs);
   const inSlices = createYieldingQueue();
   const query = <Row>(sql: string, params: readonly SqlValue[] = []) =>
-    inSlices(async () => (await engine.query<Row>(sql, [...params])).rows);
+    inSlices(async () => (await (await engine.whole()).query<Row>(sql, [...params])).rows);
   return {
     query,
     readers: { query },
     tidy: () => tidy({ query }),
     transaction: (work) =>
-      inSlices(() =>
-        engine.transaction((tx) =>
+      inSlices(async () =>
+        (await engine.whole()).transaction((tx) =>
           work({
             query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
               (await tx.query<Row>(sql, [...params])).rows,

@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sweep } from '../../../api/agent/limits/sweep.ts';
 import { deferred } from '../../../api/postgres/deferred.ts';
@@ -9,6 +14,7 @@ import { watchPostgres } from '../../../api/postgres/watch.ts';
 import { BusyError, ConfigError } from '../../../runtime/errors.ts';
 import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 import { freePort } from '../../support/free-port.ts';
+import { placeEmbedded } from '../../support/pglite.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
 import { ENGINES, emptyEmbedded } from './support/postgres.ts';
 
@@ -45,6 +51,23 @@ test('rows that are written and swept again and again take no more room in the e
   // Some minutes of 6 MB each, not all that there were.
   expect(Number(later.log)).toBeLessThan(50e6);
   await db.close();
+});
+
+test('an embedded engine that ended itself since its log took nothing more is not asked again, and opened anew once it does', async () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'pglite-'));
+  await placeEmbedded(directory);
+  const script = path.join(import.meta.dirname, 'support/panicking.ts');
+  // One that is asked again has its thread for ever.
+  const { stdout } = await promisify(execFile)(process.execPath, [script, directory], {
+    timeout: PATIENCE_MS,
+  });
+  rmSync(directory, { recursive: true, force: true });
+  const ended = expect.stringContaining('could not open file "pg_wal/');
+  const away = expect.stringContaining('the embedded Postgres');
+  expect(JSON.parse(stdout)).toEqual([
+    ...['[{"a":1}]', ended, away, '[{"a":1}]'],
+    ...['[{"a":3}]', ended, away, '[{"a":1},{"a":3}]'],
+  ]);
 });
 
 test.each(ENGINES)(

@@ -1,0 +1,56 @@
+import type { PGlite } from '@electric-sql/pglite';
+import { messageOf } from '../../runtime/errors.ts';
+
+export interface Reopened {
+  /** The engine, opened anew where it ended itself. @throws Error where it does not open, or was tried a moment ago */
+  whole(): Promise<PGlite>;
+  close(): Promise<void>;
+}
+
+/**
+ * An engine ends itself in a panic where its log cannot be written, as on a full or failing disk. What it had acknowledged
+ * is there when another is opened in its place.
+ * @param againMs between two tries of that
+ */
+export async function createReopened(create: () => Promise<PGlite>, againMs: number): Promise<Reopened> {
+  let engine = guarded(await create());
+  let triedAt: number | null = null;
+  const away = (why: unknown) =>
+    new Error(
+      `the embedded Postgres in DATA_DIR could not write, and is opened anew once it can: ${messageOf(why)}`,
+    );
+  return {
+    whole: async () => {
+      const ended = engine.panic();
+      if (ended === null) return engine.engine;
+      if (triedAt !== null && performance.now() - triedAt < againMs) throw away(ended);
+      try {
+        engine = guarded(await create());
+      } catch {
+        throw away(ended);
+      } finally {
+        triedAt = performance.now();
+      }
+      return engine.engine;
+    },
+    close: async () => {
+      if (engine.panic() === null) await engine.engine.close();
+    },
+  };
+}
+
+/** Behind its panic an engine is asked nothing more, not even for the rollback: it would keep this thread for ever. */
+function guarded(engine: PGlite): { engine: PGlite; panic(): unknown } {
+  const ask = engine.execProtocolStream.bind(engine);
+  let panic: unknown = null;
+  engine.execProtocolStream = async (message, options) => {
+    if (panic !== null) throw panic;
+    try {
+      return await ask(message, options);
+    } catch (error) {
+      if ((error as { severity?: string }).severity === 'PANIC') panic = error;
+      throw error;
+    }
+  };
+  return { engine, panic: () => panic };
+}
