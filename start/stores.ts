@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { openEmbedded, type Store } from '../clickhouse/client.ts';
+import { brokenParts } from '../clickhouse/embedded/broken-parts.ts';
 import { withLowPriorityThreads } from '../clickhouse/embedded/thread-priority.ts';
 import { declareProgram } from '../clickhouse/queries/progress/indexed-program.ts';
 import type { LeaseTimes, LogLease } from '../clickhouse/schema/log-lease.ts';
@@ -23,17 +24,26 @@ export interface Stores {
 const READ_CONNECTIONS = 4;
 
 /** The server of CLICKHOUSE_URL, or the engine in DATA_DIR. */
-export async function openStores(config: Config): Promise<Stores> {
+export async function openStores(config: Config, logger: Logger): Promise<Stores> {
   const { store, serving } = await (config.clickhouseUrl === null
-    ? openOwn(config.dataDir)
+    ? openOwn(config.dataDir, logger)
     : openServed(config.clickhouseUrl, config.clickhouseCluster).catch(
         notReached('CLICKHOUSE_URL', ', or unset CLICKHOUSE_URL for the embedded one'),
       ));
   return { store, reads: store.aside?.(READ_CONNECTIONS) ?? store, serving };
 }
 
-async function openOwn(dataDir: string): Promise<Pick<Stores, 'store' | 'serving'>> {
-  const store = await withLowPriorityThreads(() => openEmbedded(path.resolve(dataDir, 'clickhouse')));
+async function openOwn(dataDir: string, logger: Logger): Promise<Pick<Stores, 'store' | 'serving'>> {
+  const directory = path.resolve(dataDir, 'clickhouse');
+  const before = brokenParts(directory);
+  const store = await withLowPriorityThreads(() => openEmbedded(directory));
+  const parts = [...brokenParts(directory)].filter((part) => !before.has(part)).length;
+  // Most of it comes again with the slots behind the last place that is known, or is in parts that are whole.
+  if (parts > 0)
+    logger.error(
+      { parts, directory },
+      'parts of the index were half written, as where the machine lost its power, and are left out: figures may lack what was in them. npm run audit, once this is stopped, tells; where anything differs, remove that directory, and the next start reads all of it from the chain',
+    );
   return { store, serving: { database: store.database, version: 0n } };
 }
 

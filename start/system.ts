@@ -62,7 +62,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     'YELLOWSTONE_ENDPOINT',
     'the chain is streamed from it',
   );
-  const { store, reads, serving } = await openStores(config);
+  const { store, reads, serving } = await openStores(config, logger);
   const lease = await prepareStore(store, config, logger);
 
   const publicUrl = publicUrlOf(config, api.port);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -28,7 +28,7 @@ const tablesOf = async (store: Store) =>
 
 test('readers are answered while all connections of ingestion are busy', async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'stores-'));
-  const { store, reads } = await openStores(readConfig({ DATA_DIR: directory }));
+  const { store, reads } = await openStores(readConfig({ DATA_DIR: directory }), logger);
   let done = 0;
   const busy = Array.from({ length: 12 }, () =>
     store.query('SELECT sleepEachRow(2)').then(() => {
@@ -122,4 +122,36 @@ test('a first start makes no rows out of rows, though it has the lease by then',
   await lease?.release();
   expect(statements.filter((sql) => sql.startsWith('INSERT'))).toEqual([]);
   expect(statements.length).toBeGreaterThan(20);
+});
+
+test('a part of the embedded index that was half written is told at the next start, and never again', async () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'stores-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const config = readConfig({ DATA_DIR: directory });
+  const told: unknown[] = [];
+  const listening = { ...logger, error: (fields: unknown) => told.push(fields) } as unknown as typeof logger;
+  const opened = async (work: (store: Store) => Promise<void>) => {
+    const { store } = await openStores(config, listening);
+    await work(store).finally(() => store.close());
+  };
+
+  let part = '';
+  await opened(async (store) => {
+    await store.command('CREATE TABLE kept (a UInt64) ENGINE = MergeTree ORDER BY a');
+    await store.command('SYSTEM STOP MERGES kept');
+    await store.insert('kept', [{ a: '1' }]);
+    await store.insert('kept', [{ a: '2' }]);
+    const found = await store.query<{ path: string }>(
+      "SELECT path FROM system.parts WHERE database = currentDatabase() AND table = 'kept' ORDER BY name",
+    );
+    part = found[1]?.path as string;
+  });
+  expect(told).toEqual([]);
+  truncateSync(path.join(part, 'data.bin'), 0);
+  const rows = async (store: Store) => expect(await store.query('SELECT a FROM kept')).toEqual([{ a: '1' }]);
+  await opened(rows);
+  const once = [{ parts: 1, directory: path.join(directory, 'clickhouse') }];
+  expect(told).toEqual(once);
+  await opened(rows);
+  expect(told).toEqual(once);
 });
