@@ -26,6 +26,8 @@ const MEANINGS: ClickHouseSettings = {
   // What no row was joined to is zero or empty; comparisons count on it.
   join_use_nulls: 0,
   join_default_strictness: 'ALL',
+  // Others do not find the nearest row.
+  join_algorithm: 'parallel_hash',
   // NULL is in no list.
   transform_null_in: 0,
   // A sum of nothing is zero, in a row.

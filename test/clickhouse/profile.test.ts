@@ -10,6 +10,7 @@ import { freshDatabase, urlOf } from '../support/database.ts';
 const PROFILE: Record<string, string> = {
   join_use_nulls: '1',
   join_default_strictness: 'ANY',
+  join_algorithm: 'partial_merge',
   transform_null_in: '1',
   aggregate_functions_null_for_empty: '1',
   empty_result_for_aggregation_by_empty_set: '1',
@@ -97,6 +98,12 @@ test.each<[string, string, object]>([
     'a join',
     'SELECT count() AS x FROM numbers(1) AS a JOIN (SELECT 0 AS n FROM numbers(3)) AS b ON b.n = a.number',
     { x: '3' },
+  ],
+  [
+    'the nearest row',
+    `SELECT b.n AS x FROM (SELECT 1 AS one, 5 AS n) AS a
+     ASOF JOIN (SELECT 1 AS one, number AS n FROM numbers(9)) AS b ON b.one = a.one AND b.n <= a.n`,
+    { x: '5' },
   ],
 ])('%s is what it is elsewhere', async (_, sql, row) => {
   expect(await store.query(sql)).toEqual([row]);

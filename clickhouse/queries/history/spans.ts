@@ -56,41 +56,40 @@ export function stepParams(ends: readonly number[], cover: StreamCover): StepPar
 /** Behind the last step. */
 const NEVER = '({steps:UInt32} + 1)';
 
+/** The first step that begins behind a slot: searched for in the list, which a function of its elements would copy for each row. */
+export const stepAfter = (slot: string): string => `
+  if(${slot} < {places:Array(UInt64)}[1], 1, toUInt32(transform(roundDown(toUInt64(${slot}), {places:Array(UInt64)}),
+    {places:Array(UInt64)}, {steps_behind:Array(UInt32)}, toUInt32(0))))`;
+
 /**
  * Changes that the stream did not bring: what was seen last before `to_slot` does not hold from a step on. What was
  * before them is known all the same up to a slot, the step is the first that begins behind it: where a change lies in two
  * slots, as what was left out of the first does, nothing of the second says more. What was seen in a slot of `brought`
  * holds: the stream brought it behind the reading that found the change, and it says the same. The holes are read where they
- * lie: over the years they are more than a question can carry.
+ * lie: over the years they are more than a question can carry. Of what may explain a change the last within it counts, of
+ * holes the one that begins last of those that end by then; what begins before the change moves nothing. It is searched for:
+ * a function of all holes would copy them for each change.
  */
 export const CHANGES = `
   SELECT c.address AS address, c.to_slot AS to_slot,
     if(c.to_slot = c.after_slot + 2, c.after_slot + 1,
-      greatest(c.after_slot + 1, maxIf(f.slot, f.slot > c.after_slot AND f.slot <= c.to_slot), arrayMax(arrayConcat([toUInt64(0)],
-        arrayMap(hole -> if(hole.1 >= c.after_slot AND hole.2 <= c.to_slot, hole.1 + 1, 0),
-          (SELECT groupUniqArray((after_slot, to_slot)) FROM stream_holes)),
-        arrayMap(after -> if(after >= c.after_slot AND after < c.to_slot, after + 1, 0), any(w.losses)))))) AS safe,
-    toUInt32(arrayFirstIndex(begin -> begin > safe, {begins:Array(UInt64)})) AS step,
-    arraySort(groupUniqArrayArray(b.slots)) AS brought
-  FROM (SELECT DISTINCT address, after_slot, to_slot FROM unseen_changes) AS c
-  LEFT JOIN (SELECT address, slot FROM first_streamed WHERE address IN (SELECT address FROM unseen_changes)) AS f
-    ON f.address = c.address
-  LEFT JOIN (SELECT address, groupUniqArray(slot) AS losses FROM carried_accounts
-    WHERE carried = 0 AND address IN (SELECT address FROM unseen_changes) GROUP BY address) AS w ON w.address = c.address
+      greatest(c.after_slot + 1, f.slot, h.last_after + 1, w.slot + 1)) AS safe,
+    ${stepAfter('safe')} AS step, arraySort(b.slots) AS brought
+  FROM (SELECT DISTINCT address, after_slot, to_slot, 1 AS one FROM unseen_changes) AS c
+  ASOF LEFT JOIN (SELECT 1 AS one, to_slot, max(after_slot) OVER (ORDER BY to_slot) AS last_after FROM stream_holes) AS h
+    ON h.one = c.one AND h.to_slot <= c.to_slot
+  ASOF LEFT JOIN (SELECT address, slot FROM first_streamed WHERE address IN (SELECT address FROM unseen_changes)) AS f
+    ON f.address = c.address AND f.slot <= c.to_slot
+  ASOF LEFT JOIN (SELECT address, slot FROM carried_accounts
+    WHERE carried = 0 AND address IN (SELECT address FROM unseen_changes)) AS w ON w.address = c.address AND w.slot < c.to_slot
   LEFT JOIN (SELECT address, to_slot, groupUniqArray(slot) AS slots FROM brought_changes GROUP BY address, to_slot) AS b
     ON b.address = c.address AND b.to_slot = c.to_slot
-  GROUP BY c.address, c.after_slot, c.to_slot
-  HAVING step > 0`;
+  WHERE step <= {steps:UInt32}`;
 
 const CHANGES_OF_ACCOUNTS = `
   SELECT u.address AS address, groupArray((u.to_slot, u.step, u.brought)) AS changes FROM (${CHANGES}) AS u GROUP BY u.address`;
 
 const FIRST_CHANGE = `arrayMin(arrayPushBack(arrayMap(c -> if(s.seen < c.1 AND NOT has(c.3, s.seen), c.2, ${NEVER}), u.changes), ${NEVER}))`;
-
-/** The first step that begins behind a slot: searched for in the list, which a function of its elements would copy for each row. */
-export const stepAfter = (slot: string): string => `
-  if(${slot} < {places:Array(UInt64)}[1], 1, toUInt32(transform(roundDown(toUInt64(${slot}), {places:Array(UInt64)}),
-    {places:Array(UInt64)}, {steps_behind:Array(UInt32)}, toUInt32(0))))`;
 
 /** What was read while no stream brought the account holds in the slot of the reading alone. */
 const LOST_BEHIND = `arrayMin(arrayPushBack(arrayMap(
