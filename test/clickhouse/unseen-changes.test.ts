@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
+import { madeSums } from '../../clickhouse/queries/history/protocol.ts';
 import { CHANGES, type StepParams, stepParams } from '../../clickhouse/queries/history/spans.ts';
 import { createRandom } from '../../devnet/program/state/random.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -138,3 +139,39 @@ test('changes and holes, many of both, take no more memory than a question may h
   );
   expect(rows).toEqual([{ changes: '20000' }]);
 });
+
+test.each([
+  [
+    'changes',
+    `INSERT INTO unseen_changes (address, after_slot, to_slot)
+     SELECT concat('account ', toString(number % 100)), intDiv(number, 100) * 16, intDiv(number, 100) * 16 + 4 FROM numbers(100000)`,
+  ],
+  [
+    'losses',
+    `INSERT INTO carried_accounts (address, slot, carried)
+     SELECT concat('account ', toString(number % 100)), intDiv(number, 100) * 8, intDiv(number, 100) % 2 FROM numbers(200000)`,
+  ],
+])(
+  'of an account that was written to each hour its %s, however many, take no more memory than a question may have',
+  async (_, rows) => {
+    for (const table of [...TABLES, 'policies', 'account_hours'])
+      await store.command(`TRUNCATE TABLE ${table}`);
+    await store.command(
+      `INSERT INTO policies (address, exists, quote_mint, bankroll, created_at)
+     SELECT concat('account ', toString(number)), 1, 'quote', concat('bankroll ', toString(number)), 0 FROM numbers(100)`,
+    );
+    await store.command(
+      `INSERT INTO account_hours (address, hour, version, block_time, exists, held_in)
+     SELECT concat('account ', toString(number % 100)), intDiv(number, 100),
+       bitShiftLeft(toUInt128(intDiv(number, 100) * 100 + 50), 64), 1, 1, 'policies' FROM numbers(16000)`,
+    );
+    await store.command(rows);
+    const query: Store['query'] = (sql, params) =>
+      store.query(`${sql} SETTINGS max_memory_usage = 250000000`, params);
+    const sums = await madeSums(
+      { ...store, query },
+      paramsOf(Array.from({ length: 160 }, (_, at) => BigInt(at * 100))),
+    );
+    expect(sums.at(-1)).toMatchObject({ step: 160, policies: '0' });
+  },
+);

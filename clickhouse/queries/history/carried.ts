@@ -24,13 +24,14 @@ export function uncarried(told: readonly CarriedRow[]): Uncarried[] {
   });
 }
 
-export const UNTIL_NOW = 'toUInt64(18446744073709551615)';
+const UNTIL_NOW = 'toUInt64(18446744073709551615)';
 
-/** The same in SQL: of each account its slots as pairs, `uncarried`. */
+/** The same in SQL, a row for each. */
 export const UNCARRIED = `
-  SELECT address, groupUniqArrayIf(slot, carried = 0) AS losses, groupUniqArrayIf(slot, carried = 1) AS begins,
-    arrayMap(after -> (after, arrayMin(arrayPushBack(arrayFilter(slot -> slot > after, begins), ${UNTIL_NOW}))), losses) AS uncarried
-  FROM carried_accounts GROUP BY address HAVING notEmpty(losses)`;
+  SELECT l.address AS address, l.slot AS after, if(b.slot = 0, ${UNTIL_NOW}, b.slot) AS to
+  FROM (SELECT DISTINCT address, slot FROM carried_accounts WHERE carried = 0) AS l
+  ASOF LEFT JOIN (SELECT address, slot FROM carried_accounts WHERE carried = 1) AS b
+    ON b.address = l.address AND b.slot > l.slot`;
 
 /** An account that no stream carries as far as it was told. */
 export interface UncarriedNow {

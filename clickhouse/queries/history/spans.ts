@@ -1,5 +1,5 @@
 import type { Store } from '../../client.ts';
-import { UNCARRIED, UNTIL_NOW } from './carried.ts';
+import { UNCARRIED } from './carried.ts';
 import { firstSlots, type StreamCover } from './stream-cover.ts';
 
 /** The ends of steps that are asked for, in hours since 1970 and equally far apart, as parameters; see `spans`. */
@@ -86,15 +86,22 @@ export const CHANGES = `
     ON b.address = c.address AND b.to_slot = c.to_slot
   WHERE step <= {steps:UInt32}`;
 
+/** Of those of a step that are alike the last one says it all: each state meets no more of them than there are steps. */
 const CHANGES_OF_ACCOUNTS = `
-  SELECT u.address AS address, groupArray((u.to_slot, u.step, u.brought)) AS changes FROM (${CHANGES}) AS u GROUP BY u.address`;
+  SELECT address, groupArray((last, step, brought)) AS changes
+  FROM (SELECT u.address AS address, max(u.to_slot) AS last, u.step AS step, u.brought AS brought FROM (${CHANGES}) AS u
+    GROUP BY address, step, brought)
+  GROUP BY address`;
 
 const FIRST_CHANGE = `arrayMin(arrayPushBack(arrayMap(c -> if(s.seen < c.1 AND NOT has(c.3, s.seen), c.2, ${NEVER}), u.changes), ${NEVER}))`;
 
+/** Of each loss the first step that it, or any that lasts as long, is lost from: of those that last beyond a state the next one tells it for all. */
+const LOSSES = `
+  SELECT l.address AS address, l.to AS to, min(${stepAfter('(l.after + 1)')}) OVER (PARTITION BY l.address ORDER BY l.to DESC) AS step
+  FROM (${UNCARRIED}) AS l`;
+
 /** What was read while no stream brought the account holds in the slot of the reading alone. */
-const LOST_BEHIND = `arrayMin(arrayPushBack(arrayMap(
-  loss -> if(s.seen < loss.2, greatest(loss.1, s.seen), ${UNTIL_NOW}), w.uncarried), ${UNTIL_NOW}))`;
-const FIRST_UNCARRIED = `if(${LOST_BEHIND} = ${UNTIL_NOW}, ${NEVER}, ${stepAfter(`(${LOST_BEHIND} + 1)`)})`;
+const FIRST_UNCARRIED = `if(w.step = 0, ${NEVER}, greatest(w.step, ${stepAfter('(s.seen + 1)')}))`;
 
 /** The first step whose end lies behind an hour. */
 export const stepBehind = (hour: string): string => `
@@ -148,5 +155,5 @@ export const spans = (
     PREWHERE h.address IN (${addresses}) AND h.hour < {last_end:UInt32}
     ${which === null ? '' : `WHERE ${which}`}) AS s
   ${changes ? `LEFT JOIN (${CHANGES_OF_ACCOUNTS}) AS u ON u.address = s.address` : ''}
-  ${uncarried ? `LEFT JOIN (${UNCARRIED}) AS w ON w.address = s.address` : ''}
+  ${uncarried ? `ASOF LEFT JOIN (${LOSSES}) AS w ON w.address = s.address AND w.to > s.seen` : ''}
   WHERE since < until`;
