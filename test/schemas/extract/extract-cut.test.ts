@@ -72,6 +72,16 @@ describe('a transaction is not whole', () => {
     expect(undecided(shortened(3)).what).toEqual(['CreditNoted']);
   });
 
+  test('where one of several lines came shortened', () => {
+    const tx = run([ours({ emit: credit(1) }), ours({ emit: credit(2) })]);
+    const lines = (tx.logs as string[]).filter((one) => one.startsWith('Program data: '));
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      const logs = (tx.logs as string[]).map((one) => (one === line ? one.slice(0, -3) : one));
+      expect(undecided({ ...tx, logs }).what).toEqual(['CreditNoted']);
+    }
+  });
+
   test('where its logs end before its calls do, though nobody says that they were cut', () => {
     const tx = run([ours({ emit: credit(1) }), ours({ emit: credit(2) })]);
     const logs = tx.logs as string[];

@@ -256,3 +256,57 @@ describe(`lamports that strangers send and have counted beside a call of the pro
     }
   });
 });
+
+describe(`what runs below a call of the program (seed ${SEED})`, () => {
+  const ONE = [1, 0, 0, 0, 0, 0, 0, 0];
+  const isOurs = ({ data }: Call) => INSTRUCTIONS_WITH_EVENT.has(discriminatorOf(data));
+  /** With one more below it, in front of all others. */
+  const withBelow = (tx: ChainTransaction, accounts: readonly Uint8Array[]): ChainTransaction => ({
+    ...tx,
+    calls: tx.calls.flatMap((one) =>
+      isOurs(one) ? [one, call([3, ...ONE], accounts, one.depth + 1)] : [one],
+    ),
+  });
+  const heldBefore = (tx: ChainTransaction, account: Uint8Array, more: bigint): ChainTransaction => ({
+    ...tx,
+    tokenBalances: () =>
+      tx.tokenBalances().map((held) => {
+        const isIt = sameBytes(held.address, account);
+        return isIt && held.before !== null ? { ...held, before: held.before + more } : held;
+      }),
+  });
+
+  test('tells no amounts where something went the other way meanwhile, though balances and moves agree', () => {
+    for (const [kind, tx] of cut) {
+      const of = policyTokenAccounts(decodeKey(chain.programId) as Uint8Array, policyOf(tx));
+      const taken = new Map([
+        ['Routed', of.quoteEscrow],
+        ['BuybackBurned', of.holderRewards],
+      ]);
+      const account = taken.get(kind) ?? of.bankroll;
+      const other =
+        kind === 'FeesClaimed'
+          ? withBelow(heldBefore(tx, of.quoteEscrow, 1n), [of.quoteEscrow, OWN])
+          : withBelow(heldBefore(tx, account, -1n), [OWN, account]);
+      expect(derived(other), kind).toMatchObject({ events: [], undecided: { what: [kind] } });
+    }
+  });
+
+  test('tells no deployment where it burned, or moved another amount than was asked for', () => {
+    const tx = cut.get('PassiveDeployed') as ChainTransaction;
+    const asked = tx.calls.find(isOurs)?.data ?? [];
+    const moved = (one: Call) => [3, 12].includes(one.data[0] ?? 0) && one.depth > 1;
+    expect(tx.calls.filter(moved)).toHaveLength(1);
+    const burned = tx.calls.map((one) =>
+      moved(one) ? call([8, ...asked.slice(8, 16)], [one.accounts[0]?.address ?? OWN, MINT], one.depth) : one,
+    );
+    const more = tx.calls.map((one) =>
+      isOurs(one) ? { ...one, data: one.data.map((byte, at) => (at === 8 ? byte ^ 1 : byte)) } : one,
+    );
+    for (const calls of [burned, more])
+      expect(derived({ ...tx, calls })).toMatchObject({
+        events: [],
+        undecided: { what: ['PassiveDeployed'] },
+      });
+  });
+});
