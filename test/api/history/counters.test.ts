@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countersFromEvents, PROFIT_SWEPT } from '../../../api/history/counters.ts';
+import { countersFromEvents, FEES_CLAIMED, PROFIT_SWEPT } from '../../../api/history/counters.ts';
 import { createStates } from '../../../api/history/states.ts';
 import type { IndexState } from '../../../api/latest/index-state.ts';
 import type { ClosingState } from '../../../clickhouse/queries/history/closing-states.ts';
@@ -56,6 +56,47 @@ test('an event that was told its time just now is counted where it was before, a
   expect(valuesOf({ summed: 1 })).toEqual(['0', null, null]);
   // Nothing has come to nothing by the end; of what an event without a time has come to there is no time.
   expect(figuresOf({}).map(({ asOf }) => asOf)).toEqual([isoTime(early * 3_600), null, null]);
+});
+
+test('an event without a time says something of the counters of its kind and policy, up to the hour it is of at the earliest', () => {
+  const lacking = {
+    kind: 'ProfitSwept',
+    mint: 'own',
+    amount_b: '2',
+    amount_c: '3',
+    block_time: null,
+    summed: 0,
+  };
+  const toldAt = (change: object, hour: number) => {
+    const event = { ...lacking, earliest: null, latest: null, ...change };
+    const state = { ...WHOLE, incomplete: { undatedEvents: [event] } } as unknown as IndexState;
+    const concerns = ({ mint }: { mint: string }) => mint === 'own';
+    const fromEvents = countersFromEvents({ sums: [], state, incomplete: () => null, concerns });
+    return fromEvents(PROFIT_SWEPT, hour, null).value;
+  };
+  expect(toldAt({}, 20)).toBeNull();
+  expect(toldAt({ kind: 'Routed' }, 20)).toBe('0');
+  expect(toldAt({ mint: 'other' }, 20)).toBe('0');
+  expect(toldAt({ mint: 'other', earliest: '1', latest: '2' }, 20)).toBe('0');
+  expect(toldAt({ earliest: String(20 * 3_600) }, 20)).toBe('0');
+  expect(toldAt({ earliest: String(20 * 3_600 - 1) }, 20)).toBeNull();
+});
+
+test('a counter of which one amount is not told is absent with that reason', () => {
+  const lacking = (amount: string) => (amount === 'ProfitSwept.toHolders' ? 'its logs were cut' : null);
+  const events = { sums: [], state: WHOLE, incomplete: lacking, concerns: () => true };
+  const fromEvents = countersFromEvents(events);
+  expect(fromEvents(PROFIT_SWEPT, 20, 1n)).toMatchObject({ value: null, reason: 'its logs were cut' });
+  expect(fromEvents(FEES_CLAIMED, 20, 1n)).toMatchObject({ value: '0' });
+});
+
+test('a counter is known up to where a gap begins, and where it is not known when an hour does it is not known at all', () => {
+  const openGaps = [{ from_slot: '200' }, { from_slot: '100' }];
+  const state = { ...WHOLE, historyReason: 'history is being read', openGaps } as unknown as IndexState;
+  const nothing = { incomplete: () => null, concerns: () => true };
+  const fromEvents = countersFromEvents({ sums: [], state, ...nothing });
+  const valueAt = (begin: bigint | null) => fromEvents(PROFIT_SWEPT, 20, begin).value;
+  expect([99n, 100n, 101n, 300n, null].map(valueAt)).toEqual(['0', '0', null, null, null]);
 });
 
 test('the state of an account at an end is found without looking at all of its states', () => {
