@@ -78,6 +78,25 @@ describe('a pool', () => {
   });
 });
 
+describe('a config', () => {
+  const configBytes = (curveType: number): Uint8Array => {
+    const data = new Uint8Array(371).fill(9);
+    data.set(Buffer.from('95089ccaa0fcb0d9', 'hex'));
+    data[16] = curveType;
+    return data;
+  };
+
+  test.each([0, 1, 2])('of curve type %i is read', (curveType) => {
+    expect(decodeCurveConfig(configBytes(curveType))).toEqual({ curveType });
+  });
+
+  test('is malformed with another type, length or discriminator', () => {
+    const longer = Uint8Array.from([...configBytes(0), 0]);
+    for (const data of [configBytes(3), configBytes(0).subarray(1), longer, poolBytes(0)])
+      expect(() => decodeCurveConfig(data)).toThrow(MalformedError);
+  });
+});
+
 describe('recorded accounts of the launchpad', () => {
   const account = fixture('launchpad_pool/pool.json') as {
     pubkey: string;
