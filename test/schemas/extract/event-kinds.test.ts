@@ -17,6 +17,7 @@ test('derived events are stored where they always were: a code is of one kind, f
   expect(codes.toSorted((one, other) => one - other)).toEqual(codes.map((_, at) => at));
   expect(Math.max(...codes)).toBeLessThan(KINDS_ROOM);
   expect(positionOf('FeesClaimed', 0)).toBe(0x8000);
+  expect(positionOf('ProtocolPaused', 3)).toBe(0x8000 + 3 * 32 + 16);
   expect(KINDS.toSorted((one, other) => EVENT_KINDS[one].code - EVENT_KINDS[other].code)).toEqual([
     ...['FeesClaimed', 'Routed', 'ProfitSwept', 'BuybackBurned', 'BaseLegBurned', 'PassiveDeployed'],
     ...['AgentFundedVenue', 'CreditNoted', 'PolicyInitialised', 'VenueRegistered', 'VenueRevoked'],

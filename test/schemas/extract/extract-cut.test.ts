@@ -72,13 +72,14 @@ describe('a transaction is not whole', () => {
     expect(undecided(shortened(3)).what).toEqual(['CreditNoted']);
   });
 
-  test('where one of several lines came shortened', () => {
+  test('where one of several lines came shortened, and none of that kind and policy counts', () => {
     const tx = run([ours({ emit: credit(1) }), ours({ emit: credit(2) })]);
     const lines = (tx.logs as string[]).filter((one) => one.startsWith('Program data: '));
     expect(lines).toHaveLength(2);
     for (const line of lines) {
       const logs = (tx.logs as string[]).map((one) => (one === line ? one.slice(0, -3) : one));
-      expect(undecided({ ...tx, logs }).what).toEqual(['CreditNoted']);
+      const extract = extractEvents({ ...tx, logs }, PROGRAM);
+      expect(extract).toMatchObject({ status: 'derived', events: [], undecided: { what: ['CreditNoted'] } });
     }
   });
 
@@ -106,6 +107,10 @@ describe('a transaction is not whole', () => {
       return { ...tx, logs: [...(tx.logs as string[]), 'Log truncated'] };
     };
     expect(whole(cut(false)).events).toHaveLength(1);
+    const pause = encoded('PolicyPaused', { paused: true, by: 2 });
+    const both = run([{ ...call(true), steps: [...(call(true).steps ?? []), { emit: pause }] }]);
+    const logs = [...(both.logs as string[]), 'Log truncated'];
+    expect(whole({ ...both, logs }).events).toHaveLength(2);
     const derived = extractEvents(cut(true), PROGRAM);
     expect(derived).toMatchObject({
       status: 'derived',

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
 import { createLife } from '../../../devnet/life/life.ts';
 import type { Extract } from '../../../schemas/extract/extract.ts';
+import { isTokenCall } from '../../../schemas/extract/token-moves.ts';
 import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from '../../../schemas/program/idl.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { policyTokenAccounts } from '../../../schemas/solana/pda.ts';
@@ -290,6 +291,60 @@ describe(`what runs below a call of the program (seed ${SEED})`, () => {
           : withBelow(heldBefore(tx, account, -1n), [OWN, account]);
       expect(derived(other), kind).toMatchObject({ events: [], undecided: { what: [kind] } });
     }
+  });
+
+  const below = (tx: ChainTransaction) => tx.calls.filter((one) => isTokenCall(one) && one.depth > 1);
+
+  test('is told alike in a batch, whatever is in front of it there', () => {
+    for (const [kind, tx] of cut) {
+      const inner = below(tx);
+      const first = inner[0] as Call;
+      const data = [255, ...inner.flatMap((one) => [one.accounts.length, one.data.length, ...one.data])];
+      const accounts = inner.flatMap((one) => one.accounts.map(({ address }) => address));
+      const together = call(data, accounts, first.depth);
+      const calls = tx.calls.flatMap((one) =>
+        one === first ? [together] : inner.includes(one) ? [] : [one],
+      );
+      expect(derived({ ...tx, calls }), kind).toEqual(derived(tx));
+    }
+    expect(below(cut.get('Routed') as ChainTransaction).length).toBeGreaterThan(1);
+  });
+
+  test('says nothing where the quote asset of the call is another than that of its accounts', () => {
+    for (const tx of cut.values()) {
+      const calls = tx.calls.map((one) => {
+        const at = INSTRUCTIONS_WITH_EVENT.get(discriminatorOf(one.data))?.accounts.indexOf('quote_mint');
+        const accounts = one.accounts.map((account, place) =>
+          place === at ? { ...account, address: OWN } : account,
+        );
+        return { ...one, accounts };
+      });
+      expect(derived({ ...tx, calls }).events).toEqual([]);
+    }
+  });
+
+  test('gives what is left behind a fee, where the mint keeps one', () => {
+    const tx = cut.get('FeesClaimed') as ChainTransaction;
+    const amountOf = (data: Uint8Array) => Buffer.from(data).readBigUInt64LE(1);
+    const withFee = (one: Call): Call => {
+      const data = Buffer.alloc(19);
+      data.set([26, 1]);
+      data.writeBigUInt64LE(amountOf(one.data) + 7n, 2);
+      data[10] = 6;
+      data.writeBigUInt64LE(7n, 11);
+      const [from, ...rest] = one.accounts.map(({ address }) => address);
+      const accounts = one.data[0] === 3 ? [from, MINT, ...rest] : [from, ...rest];
+      return call([...data], accounts as Uint8Array[], one.depth);
+    };
+    const inner = below(tx);
+    expect(inner.length).toBeGreaterThan(0);
+    const calls = tx.calls.map((one) => (inner.includes(one) ? withFee(one) : one));
+    // Who paid is no account of the policy: what left it is not told here.
+    expect(derived({ ...tx, calls })).toEqual(derived(tx));
+    const cutShort = calls.map((one) =>
+      one.data[0] === 26 ? { ...one, data: one.data.subarray(0, 18) } : one,
+    );
+    expect(derived({ ...tx, calls: cutShort }).events).toEqual([]);
   });
 
   test('tells no deployment where it burned, or moved another amount than was asked for', () => {
