@@ -123,6 +123,24 @@ describe('a transaction is not whole', () => {
   });
 });
 
+test('amounts whose sum is more than any account holds are not told together', () => {
+  const most = (1n << 64n) - 1n;
+  const noted = (amount: bigint) => ours({ emit: encoded('CreditNoted', { amount }) });
+  const silent: Run = { ...ours(), data: discriminator('lock_policy') };
+  const cut = (...amounts: bigint[]) => {
+    const tx = run([...amounts.map(noted), silent]);
+    return extractEvents({ ...tx, logs: [...(tx.logs as string[]), 'Log truncated'] }, PROGRAM);
+  };
+  expect(cut(most - 5n, 5n)).toMatchObject({
+    events: [{ event: 'CreditNoted', fields: { amount: most } }],
+    undecided: { what: ['PolicyLocked'] },
+  });
+  expect(cut(most - 5n, 6n)).toMatchObject({
+    events: [{ event: 'CreditNoted', fields: {} }],
+    undecided: { what: ['PolicyLocked', 'CreditNoted.amount'] },
+  });
+});
+
 test('pauses of two sources, of which the logs tell no more, are by whom the first was, and by neither in the summary', () => {
   const pause = { authority: ['set_paused', 0], guardian: ['guardian_pause', 1] } as const;
   const call = ([name, by]: (typeof pause)[keyof typeof pause]): Run => ({

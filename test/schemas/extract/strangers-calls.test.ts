@@ -347,6 +347,19 @@ describe(`what runs below a call of the program (seed ${SEED})`, () => {
     expect(derived({ ...tx, calls: cutShort }).events).toEqual([]);
   });
 
+  test('tells no route where two others had a share', () => {
+    const tx = cut.get('Routed') as ChainTransaction;
+    const inner = below(tx);
+    const split = inner.flatMap((one) => {
+      const data = Buffer.from(one.data);
+      data.writeBigUInt64LE(data.readBigUInt64LE(1) - 1n, 1);
+      const [from] = one.accounts.map(({ address }) => address);
+      return [{ ...one, data: Uint8Array.from(data) }, call([3, ...ONE], [from ?? OWN, OWN], one.depth)];
+    });
+    const calls = [...tx.calls.filter((one) => !inner.includes(one)), ...split];
+    expect(derived({ ...tx, calls })).toMatchObject({ events: [], undecided: { what: ['Routed'] } });
+  });
+
   test('tells no deployment where it burned, or moved another amount than was asked for', () => {
     const tx = cut.get('PassiveDeployed') as ChainTransaction;
     const asked = tx.calls.find(isOurs)?.data ?? [];
