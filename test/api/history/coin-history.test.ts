@@ -4,7 +4,20 @@ import type { CoinHistoryItem, CoinHistoryResponse } from '../../../schemas/resp
 import { isoTime } from '../../../schemas/units.ts';
 import { appliedRow, eventRow, gapRow, key, poolKey } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
-import { at, bankroll, H, HOUR, NOW, ofPolicy, policy, START, seed } from './support/stage.ts';
+import {
+  at,
+  bankroll,
+  H,
+  HOUR,
+  local,
+  NOW,
+  ofPolicy,
+  policy,
+  remote,
+  START,
+  seed,
+  venue,
+} from './support/stage.ts';
 
 const held = useApi(seed);
 
@@ -58,6 +71,19 @@ test('what is deployed is told where every venue account is known', async () => 
   expect(all[1]?.deployed).toMatchObject({ value: '0' });
   // The policy says 0 venue accounts until hour 3, two are known from hour 2 on.
   expect(reasonOf(all[3]?.deployed)).toContain('2 of 0 venue accounts');
+});
+
+test('what is deployed is told without the accounts that were revoked by then, and without those that are gone', async () => {
+  const attested = { remote_equity: '700', remote_asof: START + 2 * HOUR };
+  await held.api.insert('account_hours', [
+    venue(4, 1405, remote, { ...attested, revoked: 1 }),
+    ofPolicy(4, 1405, { venue_count: 1 }),
+    venue(5, 1505, local, { exists: 0 }),
+    ofPolicy(5, 1505, { venue_count: 0 }),
+  ]);
+  const all = await items();
+  expect(values(all, 'deployed')).toMatchObject({ 4: '720', 5: '20', 6: '0' });
+  expect(values(all, 'attestedEquity')).toMatchObject({ 4: '700', 5: '0', 6: '0' });
 });
 
 test('a policy has no item from before it began, and a day takes its last hour', async () => {

@@ -135,6 +135,8 @@ describe('an account that no stream carries for a while', () => {
   });
 
   test('explains a change that was found then: up to there it is known', () => {
+    expect(known([], [change(150, 350)], 150, [lostBehind(299)])).toEqual([11, 12]);
+    expect(known([hole(299, 320)], [change(150, 350)], 150)).toEqual([11, 12]);
     expect(known([], [change(150, 350)], 150, [lostBehind(320)])).toEqual([11, 12]);
     expect(known([], [change(150, 350)], 150, [lostBehind(350)])).toEqual([]);
   });
