@@ -115,6 +115,11 @@ describe('while a transaction is incomplete', () => {
     const { quoteLeg, baseLeg } = await fees();
     expect(quoteLeg.lifetimeFromEvents).toEqual(figure('0', CLAIMS, MARKER));
     expect(baseLeg.lifetime.reason).toContain('the logs of a transaction of this policy were cut');
+    const { step1_feesClaimed: claimed, step2_routed, step5_profit, step6_buyback } = await loop();
+    for (const lacking of [claimed.baseLeg, ...Object.values(step2_routed)])
+      expect(lacking.reason).toContain('the logs of a transaction of this policy were cut');
+    const known = [claimed.quoteLeg, step5_profit.toHoldersStaged, step6_buyback.spent];
+    expect(known.map(({ value }) => value)).toEqual(['0', '0', '0']);
     await held.api.insert('incomplete_transactions', [{ ...incomplete, policies, missing: ['undecoded'] }]);
     expect((await fees()).quoteLeg.lifetimeFromEvents.reason).toBe(
       'an event of a transaction of this policy does not decode',
