@@ -22,6 +22,8 @@ const MOST_BEHIND_SLOTS = 1_000n;
 const MOST_AHEAD_SLOTS = 1_000n;
 const FAR_AHEAD =
   'the provider is far ahead of the log: SOLANA_RPC_URL is asked whether that is the same chain';
+/** A slot that is larger than may wait is one that the stream cannot bring, whoever ends it. */
+const TOO_MUCH = 'too much waits for slots to be complete';
 /** Ends of a replay without one update until the past is left to history. */
 const MOST_EMPTY_ENDS = 3;
 /** The same where something came each time, and no slot: there is one that the provider cannot send. */
@@ -112,7 +114,8 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
     emptyEnds = brought ? 0 : emptyEnds + (verdict === 'perhaps' ? 1 : 0);
     // Whatever the end says: where others are served and this is not, it is what is asked for.
     const isStuck = failures >= (brought ? MOST_STUCK_ENDS : MOST_EMPTY_ENDS);
-    if (verdict !== 'other' || !isStuck || (brought && error.cancelled)) looks = 0;
+    const isOurs = brought && error.cancelled && reason !== TOO_MUCH;
+    if (verdict !== 'other' || !isStuck || isOurs) looks = 0;
     else if (before !== null)
       looks = (await takesLive(client, options.subscription(null), signal)) ? looks + 1 : 0;
     if (verdict === 'gone' || emptyEnds === MOST_EMPTY_ENDS || looks === MOST_LOOKS) {
@@ -211,7 +214,7 @@ function oneStream(options: SupervisorOptions, fromSlot: bigint | null, reached:
         options.onUpdate(update, outputs);
         if (update.type === 'blockMeta') parentless = isParentless(update) ? parentless + 1 : 0;
         if (parentless === MOST_PARENTLESS) stream.cancel(PARENTLESS);
-        else if (slots.overflowing) stream.cancel('too much waits for slots to be complete');
+        else if (slots.overflowing) stream.cancel(TOO_MUCH);
         else if (update.type === 'blockMeta' && holeIn(slots) !== null) stream.cancel('slots are missing');
         else if (!replayed) {
           // A replay with nothing in it brings nothing the next time either: the stream goes on behind it.
