@@ -66,7 +66,10 @@ const UNSUMMED = `SELECT slot, signature, position FROM undated_events
   WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND (slot, signature, position) NOT IN (
     SELECT slot, signature, position FROM dated_events WHERE slot >= {from:UInt64} AND slot <= {to:UInt64})`;
 
-/** Every transaction that something is stored of, whole or not, in these slots. */
+/**
+ * Every transaction that something is stored of, whole or not, in these slots. policy_transactions is in the order of
+ * policies: what is of other slots is left out before its versions are merged, for which all of its columns are read.
+ */
 export async function storedBetween(store: Store, from: bigint, to: bigint): Promise<StoredTransaction[]> {
   const rows = await store.query<{
     signature: string;
@@ -89,7 +92,7 @@ export async function storedBetween(store: Store, from: bigint, to: bigint): Pro
        FROM events_by_slot FINAL
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND kind != ''
        UNION ALL SELECT slot, signature, isNull(block_time), 0, 1, 0, 0, 0, 0 FROM policy_transactions FINAL
-       WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND has_index != {struck:UInt8}
+       PREWHERE slot >= {from:UInt64} AND slot <= {to:UInt64} WHERE has_index != {struck:UInt8}
        UNION ALL SELECT slot, signature, 0, 1, 0, failed, 0, tx_index, has_index FROM transactions
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
        UNION ALL SELECT slot, signature, 0, 1, 1, 0, 0, 0, 0 FROM incomplete_transactions
@@ -116,7 +119,7 @@ export async function eventsOf(store: Store, signatures: readonly string[]): Pro
   return inPieces(signatures, (some) =>
     store.query<StoredEvent>(
       `SELECT signature, slot, position, policy, mint, quote_mint, log_partition
-       FROM events FINAL WHERE signature IN {signatures:Array(String)}`,
+       FROM events FINAL PREWHERE signature IN {signatures:Array(String)}`,
       { signatures: some },
     ),
   );
@@ -130,7 +133,7 @@ export async function policiesOf(
   return inPieces(signatures, (some) =>
     store.query(
       `SELECT signature, slot, policy FROM policy_transactions FINAL
-       WHERE signature IN {signatures:Array(String)} AND has_index != {struck:UInt8}`,
+       PREWHERE signature IN {signatures:Array(String)} WHERE has_index != {struck:UInt8}`,
       { signatures: some, struck: READING.struck },
     ),
   );

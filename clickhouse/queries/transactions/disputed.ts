@@ -49,6 +49,9 @@ export async function disputedSlots(store: Store, most: number): Promise<bigint[
 /** What is stored of an event, but what says when and by whom it was written. */
 export type StoredReading = Omit<EventRow, 'tx_index' | 'block_time'>;
 
+/** Of all that a table in another order holds no more than slots is read before those are left. */
+const OF_TRANSACTIONS = 'PREWHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}';
+
 /** The events that stand of some transactions, and those that were undone: a try that did so may have come no further. */
 export async function eventsOfDecided(
   store: Store,
@@ -60,8 +63,8 @@ export async function eventsOfDecided(
          toString(amount_a) AS amount_a, toString(amount_b) AS amount_b, toString(amount_c) AS amount_c,
          toString(amount_d) AS amount_d, log_partition
        FROM events FINAL
-       WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
-         AND (kind != '' OR has_index = ${READING.undone})`,
+       ${OF_TRANSACTIONS}
+       WHERE kind != '' OR has_index = ${READING.undone}`,
       of,
     ),
   );
@@ -75,7 +78,7 @@ export async function policiesOfDecided(
   return byTransaction(transactions, (of) =>
     store.query(
       `SELECT policy, slot, signature, has_index FROM policy_transactions FINAL
-       WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}`,
+       ${OF_TRANSACTIONS}`,
       of,
     ),
   );
