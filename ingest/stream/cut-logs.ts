@@ -13,9 +13,12 @@ import type { TransactionUpdate } from './geyser/update.ts';
 
 const CUT = Buffer.from('Log truncated');
 const AT_ONCE = 4;
+/** Of those that wait from before: nobody waits for them, and each start reads all of them. */
+const KNOWN_AT_ONCE = 2;
+const REST_MS = 50;
 /** Over half a minute and more: what one node told half of another may tell whole once it has come to its slot. */
 const TRIES_OF_HALF = 6;
-/** More than this is not kept in memory: what is left out is read again after the next start. */
+/** More than this is not kept in memory: what is left out is read once there is room. */
 const MOST_WAITING = 20_000;
 const MOST_KNOWN = 200_000;
 
@@ -31,8 +34,10 @@ export interface CutTransaction {
 }
 
 export interface CutLogsReader {
+  /** What the stream brings: what is known from before keeps none of it waiting. */
   add(update: TransactionUpdate, blockTime: number | null): void;
-  addKnown(transaction: CutTransaction): void;
+  /** All that the store has unresolved, at each look. */
+  addKnown(transactions: readonly CutTransaction[]): void;
 }
 
 export interface CutLogsOptions {
@@ -40,6 +45,9 @@ export interface CutLogsOptions {
   send(records: readonly LogRecord[]): Promise<void>;
   logger: Logger;
   signal: AbortSignal;
+  /** How many names of what the stream brought are kept, and how many wait in a row. */
+  mostKnown?: number;
+  mostWaiting?: number;
 }
 
 interface Task {
@@ -54,48 +62,69 @@ interface Task {
  */
 export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
   const { rpc, logger, signal } = options;
-  const queue: Task[] = [];
   /**
    * What was read again once stays as it is: logs that are cut everywhere would be read for ever. Each slot by itself: the
    * one that it was told in first may have died.
    */
-  const known = createLru<true>(MOST_KNOWN);
-  let workers = 0;
+  const known = createLru<true>(options.mostKnown ?? MOST_KNOWN);
+  /** Likewise, of the store's last look those that were taken: each of them, or one more than fit would have all read again. */
+  let taken = new Set<string>();
 
-  const work = async () => {
-    for (let task = queue.shift(); task !== undefined && !signal.aborted; task = queue.shift()) {
-      const { info, index, attempt } = task;
-      try {
-        const record = await readTransaction(rpc, info, 0, index);
-        // The store has what the stream told of it: half of that would only take from it.
-        const isHalf = legibility(record) !== 'whole';
-        if (isHalf && attempt < TRIES_OF_HALF) throw new HistoryUnavailableError('nodes tell half of it');
-        if (!isHalf) await options.send([record]);
-      } catch (error) {
-        const { signature } = info;
-        logger.warn(
-          { signature, attempt, error: messageOf(error) },
-          'a transaction with cut logs is not read again yet',
-        );
-        queue.push({ ...task, attempt: attempt + 1 });
-        await pause(backoffMs(attempt), signal);
+  /** A queue, so many of which are read at once; @param restMs behind each of them. */
+  const createQueue = (atOnce: number, restMs: number) => {
+    const queue: Task[] = [];
+    let workers = 0;
+    const work = async () => {
+      for (let task = queue.shift(); task !== undefined && !signal.aborted; task = queue.shift()) {
+        const { info, index, attempt } = task;
+        try {
+          const record = await readTransaction(rpc, info, 0, index);
+          // The store has what the stream told of it: half of that would only take from it.
+          const isHalf = legibility(record) !== 'whole';
+          if (isHalf && attempt < TRIES_OF_HALF) throw new HistoryUnavailableError('nodes tell half of it');
+          if (!isHalf) await options.send([record]);
+          if (restMs > 0) await pause(restMs, signal);
+        } catch (error) {
+          const { signature } = info;
+          logger.warn(
+            { signature, attempt, error: messageOf(error) },
+            'a transaction with cut logs is not read again yet',
+          );
+          queue.push({ ...task, attempt: attempt + 1 });
+          await pause(backoffMs(attempt), signal);
+        }
       }
-    }
-    workers -= 1;
+      workers -= 1;
+    };
+    /** Whether there was room for it. */
+    return (info: CutTransaction, index: number | null): boolean => {
+      if (queue.length >= (options.mostWaiting ?? MOST_WAITING)) return false;
+      queue.push({ info, index, attempt: 0 });
+      if (workers === atOnce) return true;
+      workers += 1;
+      void work();
+      return true;
+    };
   };
-  const add = (info: CutTransaction, index: number | null) => {
-    const name = `${info.slot} ${info.signature}`;
-    if (known.has(name) || queue.length >= MOST_WAITING) return;
-    known.set(name, true);
-    queue.push({ info, index, attempt: 0 });
-    if (workers === AT_ONCE) return;
-    workers += 1;
-    void work();
-  };
+  const read = createQueue(AT_ONCE, 0);
+  const readKnown = createQueue(KNOWN_AT_ONCE, REST_MS);
 
   return {
-    add: ({ signature, slot, index }, blockTime) =>
-      add({ signature: encodeBase58(signature), slot, blockTime }, index),
-    addKnown: (transaction) => add(transaction, null),
+    add: (update, blockTime) => {
+      const { slot, index } = update;
+      const info = { signature: encodeBase58(update.signature), slot, blockTime };
+      const name = nameOf(info);
+      if (!known.has(name) && !taken.has(name) && read(info, index)) known.set(name, true);
+    },
+    addKnown: (transactions) => {
+      const before = taken;
+      taken = new Set();
+      for (const info of transactions) {
+        const name = nameOf(info);
+        if (before.has(name) || known.has(name) || readKnown(info, null)) taken.add(name);
+      }
+    },
   };
 }
+
+const nameOf = ({ slot, signature }: CutTransaction): string => `${slot} ${signature}`;

@@ -86,7 +86,7 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
       () => store.incompleteTransactions(),
       options,
     );
-    for (const transaction of cut ?? []) reread.addKnown(transaction);
+    if (cut !== null) reread.addKnown(cut);
     // A backfill opens gaps too, and a transaction may show itself as incomplete only where it is decoded.
     await pause(LOOK_EVERY_MS, signal);
   }

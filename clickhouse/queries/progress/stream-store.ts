@@ -135,12 +135,13 @@ export async function historyBegin(
   };
 }
 
-/** Transactions with cut logs that nothing has resolved. */
+/** Transactions with cut logs that nothing has resolved, the newest first: of the others most were read by runs before. */
 export async function unresolvedTransactions(
   store: Store,
 ): Promise<{ signature: string; slot: bigint; blockTime: number | null }[]> {
   const rows = await store.query<{ signature: string; slot: string; block_time: string | null }>(
-    `SELECT signature, slot, block_time FROM incomplete_transactions FINAL WHERE ${UNRESOLVED}`,
+    `SELECT signature, slot, block_time FROM incomplete_transactions FINAL WHERE ${UNRESOLVED}
+     ORDER BY slot DESC, signature`,
   );
   return rows.map((row) => ({
     signature: row.signature,

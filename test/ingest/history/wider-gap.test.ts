@@ -74,7 +74,12 @@ function closing() {
         },
       } as Partial<StreamStore> as StreamStore,
       ...{ gaps, position: null, startSlot: 0n, logger, signal: stop.signal },
-      ...{ openGap: () => {}, reread: {} as never, following: {} as never, followed: {} as never },
+      ...{
+        openGap: () => {},
+        reread: { add: () => {}, addKnown: () => {} },
+        following: {} as never,
+        followed: {} as never,
+      },
     });
     await idle();
   };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createCutLogsReader } from '../../../ingest/stream/cut-logs.ts';
+import type { TransactionUpdate } from '../../../ingest/stream/geyser/update.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { LogRecord, TransactionRecord } from '../../../schemas/records.ts';
@@ -28,7 +29,7 @@ test('one that was told in a slot which died is read again where it landed, and 
     logger: createLogger('silent', 'test'),
     signal: abort.signal,
   });
-  const told = (slot: bigint) => reader.addKnown({ signature: SIGNATURE, slot, blockTime: null });
+  const told = (slot: bigint) => reader.addKnown([{ signature: SIGNATURE, slot, blockTime: null }]);
   told(12n);
   await awaited(() => expect(asked).toBe(1));
   expect(read).toEqual([]);
@@ -59,9 +60,75 @@ test('half of it, as one node tells it, takes nothing from what the stream told:
     logger: createLogger('silent', 'test'),
     signal: abort.signal,
   });
-  reader.addKnown({ signature: SIGNATURE, slot: 30n, blockTime: null });
+  reader.addKnown([{ signature: SIGNATURE, slot: 30n, blockTime: null }]);
   await awaited(() => expect(read).toHaveLength(1));
   abort.abort();
   expect(asked).toBe(2);
   expect(legibility(read[0] as TransactionRecord)).toBe('whole');
+});
+
+/** A node that has each transaction, cut as the stream told it, and how often it was asked for each. */
+function cutEverywhere() {
+  const cut = JSON.parse(Buffer.from(toJson(run([ours()]), false)).toString());
+  const asked: string[] = [];
+  const held: (() => void)[] = [];
+  let isHeld = false;
+  const getTransaction = async (signature: string) => {
+    asked.push(signature);
+    if (isHeld) await new Promise<void>((resolve) => held.push(resolve));
+    return { ...cut, slot: 30, transaction: { ...cut.transaction, signatures: [signature] } };
+  };
+  const hold = () => {
+    isHeld = true;
+  };
+  const go = () => {
+    isHeld = false;
+    for (const resolve of held.splice(0)) resolve();
+  };
+  return { rpc: { getTransaction } as unknown as Rpc, asked, held, hold, go };
+}
+
+const rawOf = (n: number) => new Uint8Array(64).fill(7).with(0, n);
+const rowOf = (n: number) => ({ signature: encodeBase58(rawOf(n)), slot: 30n, blockTime: null });
+
+test('of those whose logs the chain itself cut each is read once a start, however many there are', async () => {
+  const abort = new AbortController();
+  const { rpc, asked } = cutEverywhere();
+  const sent: LogRecord[] = [];
+  const reader = createCutLogsReader({
+    ...{ rpc, logger: createLogger('silent', 'test'), signal: abort.signal },
+    send: async (records) => void sent.push(...records),
+    ...{ mostKnown: 3, mostWaiting: 4 },
+  });
+  const rows = Array.from({ length: 10 }, (_, n) => rowOf(n));
+  // Looks at the store: each finds room for so many.
+  for (const there of [4, 8, 10]) {
+    reader.addKnown(rows);
+    await awaited(() => expect(sent.length).toBeGreaterThanOrEqual(there));
+  }
+  expect(asked.toSorted()).toEqual(rows.map(({ signature }) => signature).toSorted());
+  reader.addKnown(rows);
+  const one = rowOf(11);
+  reader.addKnown([...rows, one]);
+  await awaited(() => expect(sent.length).toBeGreaterThanOrEqual(11));
+  abort.abort();
+  expect(asked).toHaveLength(11);
+  expect(asked.at(-1)).toBe(one.signature);
+});
+
+test('what the stream brings is read while as many as there is room for wait from before', async () => {
+  const abort = new AbortController();
+  const { rpc, asked, held, hold, go } = cutEverywhere();
+  const reader = createCutLogsReader({
+    ...{ rpc, logger: createLogger('silent', 'test'), signal: abort.signal, send: async () => {} },
+    mostWaiting: 4,
+  });
+  hold();
+  reader.addKnown(Array.from({ length: 10 }, (_, n) => rowOf(n)));
+  await awaited(() => expect(held.length).toBeGreaterThan(0));
+  const update = { signature: rawOf(20), slot: 30n, index: 3 } as unknown as TransactionUpdate;
+  reader.add(update, null);
+  await awaited(() => expect(asked).toContain(rowOf(20).signature));
+  go();
+  abort.abort();
 });
