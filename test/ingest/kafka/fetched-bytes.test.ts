@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
+import type { KafkaClient, WireBatch } from '../../../ingest/log/kafka/cluster.ts';
+import { ensureTopics, topicName } from '../../../ingest/log/kafka/topics.ts';
+import { createKafkaWriter } from '../../../ingest/log/kafka/writer.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { awaited } from '../../support/awaited.ts';
+import { brokerMissing } from '../../support/kafka.ts';
+import { sharedBrokers } from '../../support/servers-of-run.ts';
+import { transactionRecord } from '../support/records.ts';
+
+const missing = brokerMissing();
+const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
+const COUNT = 160;
+/** Calls of a program by itself, with as much data as a transaction can have: packed, less than a kilobyte. */
+const LARGE = new Uint8Array(646_000).fill(7);
+
+describe.skipIf(missing !== null)(`a fetch${missing === null ? '' : ` (${missing})`}`, () => {
+  let client: KafkaClient;
+  beforeAll(async () => {
+    client = createKafkaClient(
+      { brokers: await sharedBrokers(), tls: false, sasl: null, clientId: 'test' },
+      logger,
+    );
+  });
+  afterAll(() => client.close());
+
+  test('brings no more than 64 MB of what is small in the log alone, and the next ones all the rest', async () => {
+    const prefix = `test-${process.pid}-${Date.now()}`;
+    await ensureTopics(client, { prefix, partitions: 2, replication: null, retentionMs: '-1' });
+    const writer = createKafkaWriter(client, prefix);
+    const records = Array.from({ length: COUNT }, (_, name) => transactionRecord(1n, name));
+    await writer.append(records.map((record) => ({ ...record, payload: LARGE })));
+    await writer.close();
+
+    const offsets = new Map<number, bigint[]>();
+    /** Of each fetch: nothing is fetched before all that the last one brought is applied. */
+    const fetches: number[] = [];
+    let open = 0;
+    const onBatch = async ({ partition, messages, passed }: WireBatch) => {
+      if (open === 0) fetches.push(0);
+      open += 1;
+      const bytes = messages.reduce((sum, { value }) => sum + value.length, 0);
+      fetches.push((fetches.pop() ?? 0) + bytes);
+      offsets.set(partition, [...(offsets.get(partition) ?? []), ...messages.map(({ offset }) => offset)]);
+      // The others of the fetch are handed out in this turn.
+      await new Promise(setImmediate);
+      passed(messages.at(-1)?.offset ?? 0n);
+      open -= 1;
+    };
+    const consumer = await client.consume({
+      group: `${prefix}-one`,
+      topics: [topicName(prefix, 'transactions')],
+      onBatch,
+      onAssigned: () => {},
+      onRevoked: () => {},
+      onCrash: () => {},
+    });
+    const read = () => [...offsets.values()].reduce((sum, list) => sum + list.length, 0);
+    await awaited(() => expect(read()).toBe(COUNT));
+    await consumer.stop();
+    expect(offsets.size).toBe(2);
+    for (const list of offsets.values()) expect(list).toEqual(list.map((_, at) => BigInt(at)));
+    // The batch that fills it comes whole.
+    expect(Math.max(...fetches)).toBeLessThan(66 * 1024 * 1024);
+  });
+});
