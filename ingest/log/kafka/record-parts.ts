@@ -50,7 +50,7 @@ export interface Assembly {
 export interface AssemblyLimits {
   /** Entries behind the first part of a record, after which its other parts are given up. */
   mostBehind: bigint;
-  /** Bytes of parts that wait, in one partition. */
+  /** Bytes of parts that wait for others, in one partition. */
   mostBytes: number;
 }
 
@@ -82,9 +82,11 @@ export function createAssembly({ mostBehind, mostBytes } = DEFAULT_LIMITS): Asse
   };
   const giveUp = (place: string, records: Records, offset: bigint): DeadLetterRecord[] => {
     const letters: DeadLetterRecord[] = [];
-    let bytes = [...records.values()].reduce((sum, one) => sum + one.bytes, 0);
-    for (const [name, held] of records) {
-      if (isWhole(held) || (offset - held.first <= mostBehind && bytes <= mostBytes)) continue;
+    // Those that are whole are of the batch that is applied now, which holds their bytes anyway.
+    const waiting = [...records].filter(([, held]) => !isWhole(held));
+    let bytes = waiting.reduce((sum, [, held]) => sum + held.bytes, 0);
+    for (const [name, held] of waiting) {
+      if (offset - held.first <= mostBehind && bytes <= mostBytes) continue;
       records.delete(name);
       bytes -= held.bytes;
       letters.push(letter(`${place}/${held.first}`, 'the other parts of the record did not come'));

@@ -93,4 +93,33 @@ describe('a record in parts', () => {
     expect(log.flatMap((_, at) => kinds(at))).toEqual(['part', 'part', 'account']);
     expect(kinds(2)).toEqual(['account']);
   });
+
+  test('is whole for all the others that were whole in its batch: only what is under way counts', () => {
+    const assembly = createAssembly();
+    const counts: Record<string, number> = {};
+    let offset = 0n;
+    for (let slot = 1n; slot <= 80n; slot += 1n)
+      for (const value of logged([[large(slot, 950_000)]])) {
+        for (const { record } of assembly.take(PLACE, { offset, record: decodeRecord(value) }))
+          counts[record.kind] = (counts[record.kind] ?? 0) + 1;
+        offset += 1n;
+      }
+    expect(counts).toEqual({ part: 80, account: 80 });
+    expect(assembly.pendingFrom(PLACE)).toBeNull();
+  });
+
+  test('that is not whole is given up where what is under way beside it is too much', () => {
+    const assembly = createAssembly({ mostBehind: 1_000n, mostBytes: 2_000_000 });
+    const begun = [1n, 2n, 3n].map((slot) => logged([[large(slot, 950_000)]]));
+    const taken = begun.flatMap(([first], at) =>
+      assembly.take(PLACE, { offset: BigInt(at), record: decodeRecord(first as Uint8Array) }),
+    );
+    expect(taken.map(({ record }) => record)).toMatchObject([
+      { kind: 'part' },
+      { kind: 'part' },
+      { kind: 'dead-letter', where: 'accounts/0/0' },
+      { kind: 'part' },
+    ]);
+    expect(assembly.pendingFrom(PLACE)).toBe(1n);
+  });
 });
