@@ -1,3 +1,5 @@
+import { open, rm } from 'node:fs/promises';
+import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { ConfigError } from '../../runtime/errors.ts';
 import type { Db, SqlValue } from './port.ts';
@@ -10,6 +12,8 @@ import { createYieldingQueue } from './yielding-queue.ts';
  * is run again and again is compiled all the same.
  */
 const TIERING_BUDGET = 130_000_000;
+/** Two segments of its log. */
+const ROOM_BYTES = 32 * 1024 * 1024;
 /** To open it takes this thread for a second, also where it fails. */
 const REOPEN_AFTER_MS = 15_000;
 
@@ -27,7 +31,11 @@ export async function openEmbedded(directory: string, reopenAfterMs = REOPEN_AFT
     );
   });
   setFlagsFromString(`--wasm-tiering-budget=${TIERING_BUDGET}`);
-  const engine = await createReopened(() => PGlite.create(directory), reopenAfterMs);
+  const engine = await createReopened(
+    () => PGlite.create(directory),
+    reopenAfterMs,
+    () => hasRoom(directory),
+  );
   const inSlices = createYieldingQueue();
   const query = <Row>(sql: string, params: readonly SqlValue[] = []) =>
     inSlices(async () => (await (await engine.whole()).query<Row>(sql, [...params])).rows);
@@ -48,4 +56,21 @@ export async function openEmbedded(directory: string, reopenAfterMs = REOPEN_AFT
     // Behind whatever waits for its turn: who asked in time is not told that it is closed.
     close: () => inSlices(() => engine.close()),
   };
+}
+
+/** Rejects where the disk does not take what an engine writes as it opens. */
+async function hasRoom(directory: string): Promise<void> {
+  const name = path.join(directory, 'room.tmp');
+  const part = Buffer.alloc(1024 * 1024, 1);
+  try {
+    const file = await open(name, 'w');
+    try {
+      for (let written = 0; written < ROOM_BYTES; written += part.length) await file.write(part);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } finally {
+    await rm(name, { force: true });
+  }
 }
