@@ -15,7 +15,11 @@ export function streamPart(view: View): Pick<Indexer, 'stream' | 'followed'> {
       followed: { addresses: null, overRpc: null },
     };
   }
-  const followed = { addresses: told.addresses, overRpc: told.over_rpc };
+  // Ingestion tells of its stream from its start on, and knows none of them before it has asked for them once.
+  const isKnown = told.connected === 1 || told.addresses > 0;
+  const followed = isKnown
+    ? { addresses: told.addresses, overRpc: told.over_rpc }
+    : { addresses: null, overRpc: null };
   const expiresAt = told.loaded_at + STREAM_EXPIRES_MS - Number(told.age_ms);
   if (view.now >= expiresAt) {
     const since = isoMillis(Number(told.read_at));

@@ -99,6 +99,18 @@ describe('status', () => {
     });
   });
 
+  test('how many addresses are followed is not known before a start of ingestion has come to ask for them', async () => {
+    const tell = (row: object) =>
+      held.api.insert('stream_state', [streamRow({ read_at: String(NOW_S * 1000 - 1_000), ...row })]);
+    const followed = async () => (await status()).indexer.followed;
+    await tell({ connected: 0, reason: 'refused', addresses: 0, over_rpc: 0 });
+    expect(await followed()).toEqual({ addresses: null, overRpc: null });
+    await tell({ read_at: String(NOW_S * 1000 - 900), connected: 0, reason: 'refused', addresses: 9 });
+    expect(await followed()).toMatchObject({ addresses: 9 });
+    await tell({ read_at: String(NOW_S * 1000 - 800), addresses: 0, over_rpc: 0 });
+    expect(await followed()).toEqual({ addresses: 0, overRpc: 0 });
+  });
+
   test('the slot is the lowest marker of all partitions, the signature the newest', async () => {
     const other = { slot: '2100', block_time: TIME + 450, applied_at: (TIME + 460) * 1000 };
     await held.api.insert('stream_state', [told()]);
