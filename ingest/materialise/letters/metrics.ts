@@ -14,8 +14,8 @@ export function letterMetrics(registry: Registry, current: () => Store | null): 
     help: 'Records that do not decode, by now, whichever process found them.',
     registers: [registry],
     async collect() {
-      this.reset();
-      // A database that does not answer is told by /ready; the other figures are still wanted.
+      // A database that does not answer is told by /ready; the other figures are still wanted. A reset one would say 0.
+      this.remove();
       const count = await counted();
       if (count !== null) this.set(Number(count));
     },

@@ -45,6 +45,18 @@ function older(batch: LogBatch): LogBatch {
   };
 }
 
+test('how many letters there are is told to Prometheus by a database that answers alone', async () => {
+  const registry = new Registry();
+  let count: (() => Promise<unknown[]>) | null = null;
+  letterMetrics(registry, () => (count === null ? null : ({ query: count } as unknown as Store)));
+  const samples = async () => (await registry.metrics()).match(/^dead_letters .*$/gm);
+  expect(await samples()).toBeNull();
+  count = async () => [{ count: '5' }];
+  expect(await samples()).toEqual(['dead_letters 5']);
+  count = async () => Promise.reject(new Error('away'));
+  expect(await samples()).toBeNull();
+});
+
 describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${missing})`}`, () => {
   let broker: Broker;
   let stage: Stage;
