@@ -41,6 +41,11 @@ test.each(expressions)('%s asks for figures that a process has: %s', (_title, ex
   }
 });
 
+test('that no materialise follows the log is no alarm before the log has a slot: its figure is 0 until then', () => {
+  const { expr } = rules.find(({ alert }) => alert === 'FiguresStand') ?? {};
+  expect(expr).toMatch(/^max\(stream_released_slot\) > 0 unless /);
+});
+
 test('the board shows the figures that matter', () => {
   expect(board.panels.map(({ title }) => title)).toEqual(
     expect.arrayContaining([
