@@ -101,7 +101,7 @@ describe('status', () => {
 
   test('how many addresses are followed is not known before a start of ingestion has come to ask for them', async () => {
     const tell = (row: object) =>
-      held.api.insert('stream_state', [streamRow({ read_at: String(NOW_S * 1000 - 1_000), ...row })]);
+      held.api.insert('stream_state', [told({ read_at: String(NOW_S * 1000 - 1_000), ...row })]);
     const followed = async () => (await status()).indexer.followed;
     await tell({ connected: 0, reason: 'refused', addresses: 0, over_rpc: 0 });
     expect(await followed()).toEqual({ addresses: null, overRpc: null });
