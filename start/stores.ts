@@ -42,7 +42,7 @@ async function openOwn(dataDir: string, logger: Logger): Promise<Pick<Stores, 's
   if (parts > 0)
     logger.error(
       { parts, directory },
-      'parts of the index were half written, as where the machine lost its power, and are left out: figures may lack what was in them. npm run audit, once this is stopped, tells; where anything differs, remove that directory, and the next start reads all of it from the chain',
+      'parts of the index were half written, as where the machine lost its power, and are left out: figures may lack what was in them. npm run audit, once this is stopped, tells of sums over events and of accounts as they are, not of hours that have passed. Without that directory the next start reads the chain anew, and passed hours, prices and readings are gone: keep a copy of it',
     );
   return { store, serving: { database: store.database, version: 0n } };
 }
