@@ -41,24 +41,51 @@ export async function undatedEvents(store: Store): Promise<UndatedEvent[]> {
   const spans = [
     ...new Set(events.flatMap(({ slot, block_time }) => (block_time === null ? [spanOf(slot)] : []))),
   ];
-  const rows: { at: string; earliest: string | null; latest: string | null }[] = [];
+  const bounds = new Map<bigint, Bounds>();
   for (const some of chunks(spans, SPANS_PER_QUESTION))
-    rows.push(
-      ...(await store.query<(typeof rows)[number]>(
-        `SELECT u.at AS at, maxOrNullIf(k.last_event, k.span < u.at) AS earliest,
-           minOrNullIf(k.first_event, k.span > u.at) AS latest
-         FROM (SELECT arrayJoin({spans:Array(UInt64)}) AS at) AS u CROSS JOIN (SELECT * FROM kind_spans FINAL) AS k
-         GROUP BY u.at`,
-        { spans: some },
-      )),
-    );
-  const bounds = new Map(rows.map(({ at, earliest, latest }) => [at, { earliest, latest }]));
+    for (const [at, bound] of await boundsOf(store, some)) bounds.set(at, bound);
   return events.map((event) => ({
     ...event,
     ...(event.block_time === null
-      ? (bounds.get(String(spanOf(event.slot))) ?? { earliest: null, latest: null })
+      ? (bounds.get(spanOf(event.slot)) ?? { earliest: null, latest: null })
       : { earliest: event.block_time, latest: event.block_time }),
   }));
 }
 
 const spanOf = (slot: string): bigint => BigInt(slot) / 512n;
+
+type Bounds = Pick<UndatedEvent, 'earliest' | 'latest'>;
+
+/**
+ * The latest time of all runs below each of these, and the earliest of all above it. The table has a row for each kind of
+ * each run there ever was: it is gone through once for all of them, as far as each lies from the next.
+ */
+async function boundsOf(store: Store, spans: readonly bigint[]): Promise<Map<bigint, Bounds>> {
+  const rows = await store.query<{ lower: string; within: 0 | 1; first: string | null; last: string | null }>(
+    `SELECT roundDown(span, {bounds:Array(UInt64)}) AS lower, span = lower AS within,
+       min(first_event) AS first, max(last_event) AS last
+     FROM kind_spans FINAL GROUP BY lower, within ORDER BY lower, within DESC`,
+    // What is below all of them is told apart from the lowest.
+    { bounds: [...new Set([0n, ...spans])].sort((one, other) => (one < other ? -1 : 1)) },
+  );
+  const asked = [...spans].sort((one, other) => (one < other ? -1 : 1));
+  const bounds = new Map<bigint, Bounds>(asked.map((at) => [at, { earliest: null, latest: null }]));
+  let next = 0;
+  let earliest: string | null = null;
+  for (const at of asked) {
+    for (let row = rows[next]; row !== undefined && BigInt(row.lower) < at; row = rows[++next])
+      if (row.last !== null && (earliest === null || BigInt(row.last) > BigInt(earliest)))
+        earliest = row.last;
+    (bounds.get(at) as Bounds).earliest = earliest;
+  }
+  next = rows.length - 1;
+  let latest: string | null = null;
+  for (const at of asked.reverse()) {
+    const isAbove = ({ lower, within }: (typeof rows)[number]) =>
+      BigInt(lower) > at || (BigInt(lower) === at && within === 0);
+    for (let row = rows[next]; row !== undefined && isAbove(row); row = rows[--next])
+      if (row.first !== null && (latest === null || BigInt(row.first) < BigInt(latest))) latest = row.first;
+    (bounds.get(at) as Bounds).latest = latest;
+  }
+  return bounds;
+}
