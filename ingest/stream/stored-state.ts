@@ -126,8 +126,8 @@ export function storedState(
 }
 
 async function tracesOf(store: Store, ghosts: readonly StoredTransaction[]): Promise<StruckTransaction[]> {
-  const signatures = ghosts.map(({ signature }) => signature);
-  const [events, policies] = [await eventsOf(store, signatures), await policiesOf(store, signatures)];
+  const places = ghosts.map(({ signature, slot }) => ({ signature, slot: slot.toString() }));
+  const [events, policies] = [await eventsOf(store, places), await policiesOf(store, places)];
   return ghosts.map(({ signature, slot }) => {
     const isOf = (row: { signature: string; slot: string }) =>
       row.signature === signature && BigInt(row.slot) === slot;

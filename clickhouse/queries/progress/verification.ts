@@ -1,7 +1,7 @@
 import { chunks } from '../../../runtime/chunks.ts';
 import type { Store } from '../../client.ts';
 import { knowsPlace, READING } from '../../reading-rank.ts';
-import { PER_QUESTION } from '../transactions/by-transaction.ts';
+import { byTransaction, type InSlot, nameOf, PER_QUESTION } from '../transactions/by-transaction.ts';
 import { STANDING } from '../transactions/disputed.ts';
 
 /** A transaction as it is stored. */
@@ -114,13 +114,19 @@ export async function storedBetween(store: Store, from: bigint, to: bigint): Pro
   }));
 }
 
-/** The events of some transactions, by any slot, those too that were taken out: sums may still have them. */
-export async function eventsOf(store: Store, signatures: readonly string[]): Promise<StoredEvent[]> {
-  return inPieces(signatures, (some) =>
+/**
+ * Both tables are in the order of policies, and of each policy's slots: with the slots asked for, a policy's older rows are
+ * passed over, however many there are.
+ */
+const OF_TRANSACTIONS = 'PREWHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}';
+
+/** The events of some transactions, those too that were taken out: sums may still have them. */
+export async function eventsOf(store: Store, transactions: readonly InSlot[]): Promise<StoredEvent[]> {
+  return ofEach(transactions, (of) =>
     store.query<StoredEvent>(
       `SELECT signature, slot, position, policy, mint, quote_mint, log_partition
-       FROM events FINAL PREWHERE signature IN {signatures:Array(String)}`,
-      { signatures: some },
+       FROM events FINAL ${OF_TRANSACTIONS}`,
+      of,
     ),
   );
 }
@@ -128,23 +134,27 @@ export async function eventsOf(store: Store, signatures: readonly string[]): Pro
 /** The policies that some transactions wrote. */
 export async function policiesOf(
   store: Store,
-  signatures: readonly string[],
+  transactions: readonly InSlot[],
 ): Promise<{ signature: string; slot: string; policy: string }[]> {
-  return inPieces(signatures, (some) =>
+  return ofEach(transactions, (of) =>
     store.query(
       `SELECT signature, slot, policy FROM policy_transactions FINAL
-       PREWHERE signature IN {signatures:Array(String)} WHERE has_index != {struck:UInt8}`,
-      { signatures: some, struck: READING.struck },
+       ${OF_TRANSACTIONS} WHERE has_index != {struck:UInt8}`,
+      { ...of, struck: READING.struck },
     ),
   );
 }
 
-/** Once of each. */
-async function inPieces<Row>(
-  signatures: readonly string[],
-  ask: (some: string[]) => Promise<Row[]>,
+/** Once of each, and of no other slot: a signature may be there in two, asked for by different questions. */
+async function ofEach<Row extends InSlot>(
+  transactions: readonly InSlot[],
+  ask: (of: { slots: bigint[]; signatures: string[] }) => Promise<Row[]>,
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const some of chunks([...new Set(signatures)], PER_QUESTION)) rows.push(...(await ask(some)));
+  const all = [...new Map(transactions.map((one) => [nameOf(one), one])).values()];
+  for (const some of chunks(all, PER_QUESTION)) {
+    const names = new Set(some.map(nameOf));
+    rows.push(...(await byTransaction(some, ask)).filter((row) => names.has(nameOf(row))));
+  }
   return rows;
 }
