@@ -9,6 +9,7 @@ import { looked } from './support/looked.ts';
 /** Nothing of the chain is missing. */
 const WHOLE = {
   historyReason: null,
+  isSettled: true,
   openGaps: [],
   incomplete: { undatedEvents: [] },
 } as unknown as IndexState;
