@@ -1,4 +1,4 @@
-import { open, rm } from 'node:fs/promises';
+import { open, rm, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { ConfigError } from '../../runtime/errors.ts';
@@ -60,6 +60,9 @@ export async function openEmbedded(directory: string, reopenAfterMs = REOPEN_AFT
 
 /** Rejects where the disk does not take what an engine writes as it opens. */
 async function hasRoom(directory: string): Promise<void> {
+  const { bavail, bsize } = await statfs(directory);
+  // What others on this disk still write is not to be taken from them.
+  if (bavail * bsize < 2 * ROOM_BYTES) throw new Error('no room on the disk');
   const name = path.join(directory, 'room.tmp');
   const part = Buffer.alloc(1024 * 1024, 1);
   try {

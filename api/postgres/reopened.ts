@@ -33,11 +33,12 @@ export async function createReopened(
       const ended = engine.panic();
       if (ended === null) return engine.engine;
       if (triedAt !== null && performance.now() - triedAt < waitMs()) throw away(ended);
-      triedAt = performance.now();
       try {
         await mayWrite();
       } catch {
         throw away(ended);
+      } finally {
+        triedAt = performance.now();
       }
       try {
         engine = guarded(await create());

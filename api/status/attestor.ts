@@ -15,10 +15,6 @@ export function attestor(view: View, settings: ReadSettings): StatusResponse['at
   const last = view.one('lastActions');
   const newest = attestationsIn(view);
   const unlisted = unknownPoliciesReason(view);
-  const { isSettled, gaps } = view.state();
-  /** Of accounts that are not known the newest states are of before the stream. */
-  const isNewest = (at: number) =>
-    isSettled && gaps.length > 0 && gaps.every(({ to_time }) => to_time !== null && Number(to_time) < at);
   view.until(nextSecond(view.now));
   return {
     lastActionAt: timeOf(last.attestor),
@@ -26,7 +22,7 @@ export function attestor(view: View, settings: ReadSettings): StatusResponse['at
       const found = newest.find((row) => row.asset_class === assetClass);
       const none = unlisted ?? `no account at ${id} that is not revoked was ever attested`;
       const age =
-        found === undefined || (unlisted !== null && !isNewest(Number(found.remote_asof)))
+        unlisted !== null || found === undefined
           ? absent(SOURCE, none)
           : figure(secondsSince(found.remote_asof, view.now), SOURCE, timeOf(found.remote_asof));
       return { venue: id, ...age };

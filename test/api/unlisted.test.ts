@@ -4,9 +4,8 @@ import type { ProtocolHistoryResponse } from '../../schemas/responses/history.ts
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
 import type { QuotesResponse } from '../../schemas/responses/registries.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
-import { isoTime } from '../../schemas/units.ts';
 import { NOW } from './support/api.ts';
-import { appliedRow, eventRow, gapRow, key, policyRow, TIME, venueAccountRow } from './support/rows.ts';
+import { appliedRow, eventRow, gapRow, key, policyRow, venueAccountRow } from './support/rows.ts';
 import { useApi } from './support/use-api.ts';
 
 const held = useApi();
@@ -120,18 +119,4 @@ test('who told of the stream before this was told is believed', async () => {
   await held.api.insert('gaps', [gapRow('999')]);
   await tell(null);
   expect((await get<AnalyticsResponse>('/analytics')).protocolTotals.policyCount).toBe(1);
-});
-
-test('the newest attestation is known all the same where it is of after all that is not read', async () => {
-  await held.api.insert('applied', [appliedRow('transactions', 0)]);
-  await held.api.insert('gaps', [gapRow('999', { to_time: TIME })]);
-  await tell(0);
-  const newest = async (remote_asof: number, slot: string) => {
-    await held.api.insert('venue_accounts', [
-      venueAccountRow('a', 'p1', { remote_asof, slot, version: slot }),
-    ]);
-    return (await get<StatusResponse>('/status')).attestor.perVenue[0];
-  };
-  expect(await newest(TIME, '2000')).toMatchObject({ value: null, absent: true });
-  expect(await newest(TIME + 1, '2001')).toMatchObject({ asOf: isoTime(TIME + 1) });
 });
