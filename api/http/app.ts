@@ -5,11 +5,13 @@ import type { View } from '../latest/view.ts';
 import { type Answer, answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
 import { createLargeAnswers, type SendLarge } from './answers/large-answers.ts';
 import { createPackedAnswers, type PackedAnswers } from './answers/packed-answers.ts';
-import { createSendBacklog, mostWaiting } from './answers/send-backlog.ts';
+import { createSendBacklog, mostWaiting, type SendBacklog } from './answers/send-backlog.ts';
 import { createSharedAnswers, type SharedAnswers } from './answers/shared-answers.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody, TOO_LARGE, WHY_TOO_LARGE } from './body.ts';
 import { clientAddress } from './client-address.ts';
+import { createKeptTargets, type KeptTargets } from './kept-targets.ts';
 import {
+  ALWAYS,
   failuresAsJson,
   forAllOrigins,
   measured,
@@ -21,10 +23,10 @@ import {
 import { queryProperties } from './openapi.ts';
 import { mayBeKept, type OwnRoute, type Route, type SharedContext, type SharedRoute } from './route.ts';
 import { routing } from './routing.ts';
-import { createModestClients, type ModestClients } from './turns/modest-clients.ts';
+import { createModestClients } from './turns/modest-clients.ts';
 import type { InTurn } from './turns/read-for-all.ts';
 import { createReadGate, type ReadGate } from './turns/read-gate.ts';
-import { type AlsoKept, createTurns } from './turns/turns.ts';
+import { type AlsoKept, createTurns, type Turns } from './turns/turns.ts';
 
 export interface HttpOptions extends Reporting {
   latest: Latest;
@@ -57,28 +59,41 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   const gate = createReadGate({ atOnce: options.readsAtOnce ?? READS_AT_ONCE, others: modest });
   const longGate = createReadGate({ atOnce: LONG_READS_AT_ONCE, others: modest });
   const postgresGate = createReadGate({ atOnce: POSTGRES_READS_AT_ONCE, others: modest });
-  const reads = { shared, packed, gate, longGate, postgresGate, sendLarge };
+  const turns = createTurns({ modest });
+  const backlog = createSendBacklog(options.backlogBytes ?? mostWaiting(process.constrainedMemory()));
+  const addressOf = addressBy(options.trustProxy ?? 0);
+  const keptTargets = createKeptTargets({
+    ...{ latest: options.latest, always: ALWAYS, reporting: options },
+    ...{ shared, packed, turns, backlog, addressOf },
+  });
+  const reads = { shared, packed, gate, longGate, postgresGate, sendLarge, keptTargets };
   const app = new Koa();
   app.silent = true;
+  app.use(keptTargets.answer);
   app.use(measured(options));
   app.use(forAllOrigins);
   app.use(methods);
   app.use(unreadableTargets);
   app.use(failuresAsJson(options));
-  app.use(inTurn(options, modest));
+  app.use(inTurn(turns, backlog, addressOf));
   app.use(routing(routes, (route) => (ctx) => answer(ctx, route, reads, options)));
   app.use(unknownPaths);
   return app;
 }
 
-function inTurn({ trustProxy = 0, backlogBytes }: HttpOptions, modest: ModestClients) {
-  const turns = createTurns({ modest });
-  const backlog = createSendBacklog(backlogBytes ?? mostWaiting(process.constrainedMemory()));
-  return async (ctx: Context, next: Next) => {
+const addressBy =
+  (trustProxy: number) =>
+  (ctx: Context): string => {
     const forwardedFor = trustProxy === 0 ? '' : ctx.get('x-forwarded-for');
-    const address = clientAddress(ctx.req.socket.remoteAddress, forwardedFor, trustProxy);
+    return clientAddress(ctx.req.socket.remoteAddress, forwardedFor, trustProxy);
+  };
+
+function inTurn(turns: Turns, backlog: SendBacklog, addressOf: (ctx: Context) => string) {
+  return async (ctx: Context, next: Next) => {
+    const address = addressOf(ctx);
     ctx.state.address = address;
     if (WAITS_FOR_NOTHING.has(ctx.path)) return next();
+    if (ctx.state.refusal !== undefined) throw ctx.state.refusal;
     return turns(address, async (alsoKept) => {
       ctx.state.alsoKept = alsoKept;
       // Nobody is there to be answered.
@@ -98,6 +113,7 @@ interface Reads {
   longGate: ReadGate;
   postgresGate: ReadGate;
   sendLarge: SendLarge;
+  keptTargets: KeptTargets;
 }
 
 function answer(ctx: Context, route: Route, reads: Reads, options: HttpOptions): Promise<void> {
@@ -120,10 +136,11 @@ async function answerShared(
   ctx: Context,
   route: SharedRoute,
   { address, params, query }: Asked,
-  { shared, packed, gate, longGate, sendLarge }: Reads,
+  { shared, packed, gate, longGate, sendLarge, keptTargets }: Reads,
   latest: Latest,
 ): Promise<void> {
-  const key = cacheKey(ctx, query, route, latest);
+  const { database } = latest.currentStore();
+  const key = cacheKey(ctx, query, route, database);
   const make = (view: View) => route.answer({ params, query }, view);
   const inGate = route.long === true ? longGate : gate;
   const inTurn: InTurn = (work) => inGate(address, work);
@@ -133,6 +150,7 @@ async function answerShared(
   // The store is silent: what is told is from before.
   const age = Math.floor(latest.age() / 1000);
   if (age > 0) ctx.set('Age', String(age));
+  if (found.status === 200) keptTargets.note(ctx.url, { database, key, path: route.path });
   send(ctx, form, true, sendLarge);
 }
 
@@ -168,10 +186,10 @@ async function answerOwn(
 }
 
 /** One key for all the ways of asking the same: of the query only what the route knows, in the table's order. */
-function cacheKey(ctx: Context, query: URLSearchParams, route: Route, latest: Latest): string {
+function cacheKey(ctx: Context, query: URLSearchParams, route: Route, database: string): string {
   const known = query.size === 0 ? [] : Object.keys(queryProperties(route));
   const asked = known.map((name) => [name, query.get(name)]).filter(([, value]) => value !== null);
   // Neither has a space in it.
-  const place = `${latest.currentStore().database} ${ctx.path}`;
+  const place = `${database} ${ctx.path}`;
   return asked.length === 0 ? place : `${place} ${JSON.stringify(asked)}`;
 }

@@ -10,6 +10,8 @@ type Make = (view: View) => RouteReply;
 
 /** Answers as ready bytes, kept as long as they would be made the same. */
 export interface SharedAnswers {
+  /** What is kept and would be made the same; null where there is none. */
+  kept(key: string): Answer | null;
   /** What can be answered without waiting for anything; null where it cannot. */
   ready(key: string, make: Make): Answer | null;
   /** The same with whatever it takes, one production at a time for a key; failures are not kept. @param address of who asks */
@@ -87,10 +89,15 @@ export function createSharedAnswers(
   };
   const produce = async (key: string, make: Make): Promise<Kept> => keep(key, await latest.read(make));
 
+  const heldOf = (known: Kept | undefined) =>
+    known !== undefined && latest.held(known.made) ? known.answer : null;
+
   return {
+    kept: (key) => heldOf(keptOf(key)),
     ready: (key, make) => {
       const known = keptOf(key);
-      if (known !== undefined && latest.held(known.made)) return known.answer;
+      const held = heldOf(known);
+      if (held !== null) return held;
       const begun = clock();
       const made = latest.readNow(make);
       if (made === null) return null;

@@ -1,0 +1,85 @@
+import type { Context, Next } from 'koa';
+import { LRUCache } from 'lru-cache';
+import type { Latest } from '../latest/latest.ts';
+import { type Answer, hasIt, sendKept } from './answers/answers.ts';
+import type { PackedAnswers } from './answers/packed-answers.ts';
+import type { SendBacklog } from './answers/send-backlog.ts';
+import type { SharedAnswers } from './answers/shared-answers.ts';
+import type { Reporting } from './middleware.ts';
+import type { Turns } from './turns/turns.ts';
+
+/** What a request in the same words is answered from. */
+interface KeptTarget {
+  database: string;
+  key: string;
+  /** As it stands in the table of routes. */
+  path: string;
+}
+
+/**
+ * Answers what was asked before in the very same words and is kept, before any route is looked for: the way through all of
+ * them costs more than such an answer. Whatever else there is to do about a request is left to who comes next.
+ */
+export interface KeptTargets {
+  answer(ctx: Context, next: Next): Promise<void>;
+  /** It was answered with 200, by a route whose answers are shared. */
+  note(target: string, kept: KeptTarget): void;
+}
+
+export interface KeptTargetsParts {
+  latest: Latest;
+  shared: SharedAnswers;
+  packed: PackedAnswers;
+  turns: Turns;
+  backlog: SendBacklog;
+  addressOf(ctx: Context): string;
+  /** Fields of every answer, names and values in turns. */
+  always: readonly string[];
+  reporting: Reporting;
+}
+
+const MOST = 16_384;
+/** Who asks more than that asks it once. */
+const LONGEST = 256;
+
+export function createKeptTargets(parts: KeptTargetsParts): KeptTargets {
+  const { latest, shared, packed, turns, backlog, addressOf, always, reporting } = parts;
+  const targets = new LRUCache<string, KeptTarget>({ max: MOST });
+
+  const keptOf = ({ database, key }: KeptTarget): Answer | null => {
+    // What is as old as the store's silence says so, elsewhere.
+    if (database !== latest.currentStore().database || latest.age() >= 1000) return null;
+    const answer = shared.kept(key);
+    return answer?.status === 200 && answer.rest === undefined ? answer : null;
+  };
+  const sendNow = (ctx: Context, target: KeptTarget, address: string): number | null => {
+    const answer = keptOf(target);
+    if (answer === null || ctx.req.socket.destroyed) return null;
+    const isKnown = hasIt(ctx, answer);
+    const form = packed.of(answer, ctx.get('Accept-Encoding'), isKnown);
+    if (form instanceof Promise) return null;
+    if (!isKnown) backlog.note(address, ctx.res, form);
+    sendKept(ctx, form, isKnown, always);
+    return isKnown ? 0 : form.bytes.length;
+  };
+
+  return {
+    answer: async (ctx, next) => {
+      const { req, res } = ctx;
+      const target = req.method === 'GET' ? targets.get(req.url ?? '') : undefined;
+      if (target === undefined || keptOf(target) === null) return next();
+      const startedAt = performance.now();
+      const address = addressOf(ctx);
+      try {
+        if (!(await turns.brief(address, () => sendNow(ctx, target, address)))) return next();
+      } catch (error) {
+        ctx.state.refusal = error;
+        return next();
+      }
+      reporting.onAnswered?.('GET', target.path, res.statusCode, (performance.now() - startedAt) / 1000);
+    },
+    note: (target, kept) => {
+      if (target.length <= LONGEST) targets.set(target, kept);
+    },
+  };
+}
