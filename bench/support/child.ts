@@ -23,8 +23,12 @@ export function startChild(file: string, args: readonly string[] = [], flags: re
   });
   const heard = <Answer>() =>
     new Promise<Answer>((resolve, reject) => {
-      child.once('message', (message) => resolve(message as Answer));
-      child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)));
+      const ended = (code: number | null) => reject(new Error(`${file} ended with ${code}`));
+      child.once('exit', ended);
+      child.once('message', (message) => {
+        child.off('exit', ended);
+        resolve(message as Answer);
+      });
     });
   return {
     pid: child.pid as number,
