@@ -65,27 +65,20 @@ const withEvents = async (store: Store, incomplete: IncompleteState): Promise<In
   undatedEvents: await undatedEvents(store),
 });
 
-const NOTHING_MISSING: IncompleteState = {
-  count: 0,
-  policies: [],
-  days: [],
-  undated: [],
-  undatedEvents: [],
-};
 const RESTLESS = 'history is not complete: what is missing of it is changing at this moment';
 
 /**
- * @param missing what was last known of it; null where nothing is.
+ * @param missing what was last known of it.
  * @param isSettled false where it changes faster than it can be read.
  */
-export function stateOf(applied: AppliedState, missing: Missing | null, isSettled: boolean): IndexState {
-  const gaps = missing?.gaps ?? [];
+export function stateOf(applied: AppliedState, missing: Missing, isSettled: boolean): IndexState {
+  const { gaps, incomplete } = missing;
   const openGaps = openOf(gaps, applied);
   return {
     applied,
     gaps,
     openGaps,
-    incomplete: missing?.incomplete ?? NOTHING_MISSING,
+    incomplete,
     markerTime: timeOf(applied.block_time),
     followedTime: timeOf(applied.followed_time),
     isSettled,

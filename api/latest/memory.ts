@@ -2,7 +2,11 @@ import { setTimeout as delay, setImmediate as othersTurn } from 'node:timers/pro
 import { addChanges, type Changes } from '../../clickhouse/changes.ts';
 import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { observed } from '../../clickhouse/observed-store.ts';
-import { appliedState, missingMark } from '../../clickhouse/queries/progress/index-state.ts';
+import {
+  type AppliedState,
+  appliedState,
+  missingMark,
+} from '../../clickhouse/queries/progress/index-state.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import { attempt } from './attempt.ts';
@@ -119,8 +123,8 @@ export function createMemory(options: MemoryOptions): Memory {
     slow.published(carried, again);
     carried = new Map();
   };
-  const publishState = (applied: Parameters<typeof stateOf>[0]) => {
-    const value = stateOf(applied, missing, isSettled);
+  const publishState = (applied: AppliedState, known: Missing) => {
+    const value = stateOf(applied, known, isSettled);
     const { gaps, openGaps, incomplete, historyReason } = value;
     replace(state.progress, value, [applied]);
     // The mark stands for the incomplete transactions, which may be many.
@@ -173,7 +177,7 @@ export function createMemory(options: MemoryOptions): Memory {
       order();
       state.ranked.stamp = ranked.version();
       publish(loaded, drop);
-      publishState(applied);
+      publishState(applied, missing);
       // What could not be told of what is missing is looked at again, though nothing may come any more.
       moved = !isSettled;
       begun = true;
