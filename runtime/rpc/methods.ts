@@ -1,6 +1,5 @@
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { blockTimeOf } from '../../schemas/solana/block-time.ts';
-import { ReplyTooLargeError } from '../outside/fetch.ts';
 import { createAdaptiveLimit } from './adaptive-limit.ts';
 import { mustHaveMade } from './blocks-made.ts';
 import { NotKeptError, RpcError } from './error.ts';
@@ -18,29 +17,13 @@ import {
   toldOf,
   transactionOf,
 } from './replies.ts';
+import { FEWEST_LISTED, lessThan, MAX_BYTES } from './reply-bounds.ts';
 import { createTimeless } from './timeless.ts';
 import { createVersions } from './versions.ts';
 
 /** Codes that say that a slot was skipped or its block is gone: there is no time to be had. */
 const NO_BLOCK = new Set([-32001, -32004, -32007, -32009, -32011, -32014]);
 
-const MB = 1024 * 1024;
-/** Some providers take fewer signatures at a time than the protocol has. */
-const FEWEST_LISTED = 10;
-/**
- * What a sound reply stays below: an account holds up to 10 MB, a third more in base64. Of signatures a page is over it where
- * strangers write memos into their transactions, up to 25 kB of JSON each: fewer at a time are not.
- */
-const MAX_BYTES: Record<keyof Rpc, number> = {
-  getAccountInfo: 16 * MB,
-  getMultipleAccounts: 128 * MB,
-  getProgramAccounts: 512 * MB,
-  getSignaturesForAddress: 4 * MB,
-  getTransaction: 16 * MB,
-  getSlot: 16 * 1024,
-  getBlockTime: 16 * 1024,
-  getFirstAvailableBlock: 16 * 1024,
-};
 /** What a node goes through all of its accounts for takes it tens of seconds, and its answer as long again. */
 const SLOW_MS: Partial<Record<keyof Rpc, number>> = { getProgramAccounts: 180_000 };
 
@@ -175,15 +158,6 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
     getFirstAvailableBlock: () => call('getFirstAvailableBlock', [], slotOf),
   };
 }
-
-/** How much stands in a page others decide, and it is as much elsewhere: fewer are asked for, as long as there are any. */
-const lessThan =
-  (limit: number) =>
-  (error: unknown): never => {
-    const isTooLarge = error instanceof RpcError && error.cause instanceof ReplyTooLargeError;
-    if (!isTooLarge || limit <= FEWEST_LISTED) throw error;
-    throw new RpcError('refused', `${error.message}, too large`, { again: 'no', cause: error.cause });
-  };
 
 function nullWithoutBlock(error: unknown): null {
   const told = error instanceof RpcError && error.kind !== 'unreachable' ? error.code : null;

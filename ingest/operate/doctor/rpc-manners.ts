@@ -1,13 +1,15 @@
 import type { Config } from '../../../runtime/config/config.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpcNode, type RpcNode } from '../../../runtime/rpc/node.ts';
+import type { Rpc } from '../../../runtime/rpc/port.ts';
 import { slotOf, sound } from '../../../runtime/rpc/replies.ts';
+import { isTooLarge, MAX_BYTES } from '../../../runtime/rpc/reply-bounds.ts';
 import { type Finding, note } from './finding.ts';
 import { listSome, tryReads } from './rpc-reads.ts';
 import { type Ask, tryTransactions } from './rpc-transactions.ts';
 
 const TIMEOUT_MS = 3_000;
-const MAX_BYTES = 16 * 1024 * 1024;
+const PAGED: keyof Rpc = 'getSignaturesForAddress';
 /** One after the other: nodes behind one address answer in turn. */
 const SLOTS_ASKED = 12;
 /** By so many slots nodes differ that are well. */
@@ -60,10 +62,12 @@ function plainly(node: RpcNode, tally: Tally, signal: AbortSignal): Ask {
     if (inVain || node.waitMs() > 0 || signal.aborted) return null;
     tally.asked += 1;
     try {
-      const result = await node.ask(method, params, MAX_BYTES);
+      const result = await node.ask(method, params, MAX_BYTES[method]);
       return sound(method, () => read(result));
     } catch (error) {
       if (!(error instanceof RpcError) || error.kind === 'refused') throw error;
+      // No fault of the node's: such a page is asked for in smaller ones.
+      if (method === PAGED && isTooLarge(error)) throw error;
       if (node.waitMs() > 0) return null;
       tally.unsound += 1;
       tally.words = error.message;

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { asksForLess, RpcError } from '../../../runtime/rpc/error.ts';
+import type { Rpc } from '../../../runtime/rpc/port.ts';
 import { type SignatureInfo, signaturePage, slotOf } from '../../../runtime/rpc/replies.ts';
+import { isTooLarge, lessThan } from '../../../runtime/rpc/reply-bounds.ts';
 import { ACCOUNT_PREFIXES } from '../../../schemas/program/accounts.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
@@ -46,19 +48,22 @@ export async function listSome(
   for (const limit of LIMITS) {
     try {
       const params = [programId, { commitment: 'finalized', limit }];
-      const page = await ask('getSignaturesForAddress', params, (result) => signaturePage(result, limit));
+      const page = await ask('getSignaturesForAddress', params, (result) =>
+        signaturePage(result, limit),
+      ).catch(lessThan(limit));
       const words = `lists: fewer than ${LIMITS[0]} signatures at once (${refused}): reading history takes more requests; take a plan with ${LIMITS[0]}`;
       return { listed: (page ?? []).slice(0, LISTED), finding: refused === null ? null : note(words) };
     } catch (error) {
       if (limit === LIMITS.at(-1) || !asksForLess(error)) throw error;
-      refused ??= (error as RpcError).message;
+      // What strangers write into a page is no matter of a plan.
+      if (!isTooLarge(error)) refused ??= (error as RpcError).message;
     }
   }
   return { listed: [], finding: null };
 }
 
 /** The node's words where it refuses a question; null where it does not. */
-async function refusal(ask: Ask, method: string, params: readonly unknown[]): Promise<string | null> {
+async function refusal(ask: Ask, method: keyof Rpc, params: readonly unknown[]): Promise<string | null> {
   try {
     await ask(method, params, (result) => slotOf((result as { context: { slot: unknown } }).context.slot));
     return null;

@@ -1,10 +1,11 @@
 import { RpcError } from '../../../runtime/rpc/error.ts';
+import type { Rpc } from '../../../runtime/rpc/port.ts';
 import { isRecorded, type SignatureInfo } from '../../../runtime/rpc/replies.ts';
 import { type Finding, note } from './finding.ts';
 
 /** Null where there was no sound answer, or the node wants to be left alone. @throws RpcError of its own */
 export type Ask = <T>(
-  method: string,
+  method: keyof Rpc,
   params: readonly unknown[],
   read: (result: unknown) => T,
 ) => Promise<T | null>;

@@ -59,18 +59,36 @@ async function reach(
   const { account } = await rpc.getAccountInfo(programId);
   if (account === null) throw new Error(`no program ${programId} on its chain (PROGRAM_ID)`);
   const found = `at slot ${slot}, history from slot ${kept}, has the program`;
-  const oldest = await oldestListed(rpc, programId, kept, signal);
-  const first = typeof oldest === 'bigint' ? oldest : null;
-  // A node that keeps no more than its last blocks lists no more of the program either: its oldest is nobody's first.
-  if (kept <= 1n && programStartSlot === 0n && first !== null) {
-    const start = `its first transaction is in slot ${first}: PROGRAM_START_SLOT=${first}`;
-    return { mark: 'ok', text: `${found}; ${start}` };
+  const { oldest, isWhole } = await listedOf(rpc, programId, kept, signal);
+  const keepsAll = kept <= 1n;
+  if (!keepsAll && kept > programStartSlot) {
+    const listed = !isWhole
+      ? 'the oldest listed here was not found out'
+      : oldest === null
+        ? 'none is listed here'
+        : `the oldest listed here is in ${oldest}`;
+    const advice = `name an archive node beside it, or, if the program's first transaction is later, set PROGRAM_START_SLOT to its slot (${listed})`;
+    return {
+      mark: 'failed',
+      text: `${found}: history before slot ${kept} is not to be had here; ${advice}`,
+    };
   }
-  if (oldest === 'none' || kept <= 1n || kept <= programStartSlot) return { mark: 'ok', text: found };
-  const what = `history before slot ${kept} is not to be had here`;
-  const start = first === null ? 'its slot' : `its slot (the oldest listed here is in ${first})`;
-  const advice = `name an archive node beside it, or, if the program's first transaction is later, set PROGRAM_START_SLOT to ${start}`;
-  return { mark: 'failed', text: `${found}: ${what}; ${advice}` };
+  if (isWhole && oldest === null && programStartSlot > 0n) {
+    const what = `it lists no transaction of it, and PROGRAM_START_SLOT has one in slot ${programStartSlot}`;
+    const advice = 'have it index transactions by address, or name another node in its place';
+    return { mark: 'failed', text: `${found}: ${what}: history is read as if there were none; ${advice}` };
+  }
+  // A node that keeps no more than its last blocks lists no more of the program either: its oldest is nobody's first.
+  const wantsFirst = keepsAll && programStartSlot === 0n;
+  return { mark: 'ok', text: `${found}${toldOf({ oldest, isWhole }, wantsFirst)}` };
+}
+
+/** What is to be said of the list, where nothing is wrong with it. */
+function toldOf({ oldest, isWhole }: Listed, wantsFirst: boolean): string {
+  if (isWhole && oldest === null) return '; it lists no transaction of it';
+  if (!isWhole && (wantsFirst || oldest === null))
+    return '; how far back it lists transactions of it was not found out';
+  return wantsFirst ? `; its first transaction is in slot ${oldest}: PROGRAM_START_SLOT=${oldest}` : '';
 }
 
 const ASK_ALL = 'is its address right, the key in it too, and does the node run?';
@@ -88,28 +106,31 @@ function unheard(error: unknown): never {
   throw new Error(`${error.message}: ${advice ?? ASK_ALL}`, { cause: error });
 }
 
+/** What a node lists of the program, as far as that was found out. */
+interface Listed {
+  /** Slot of the oldest transaction that came. */
+  oldest: bigint | null;
+  /** Whether there is no older one. */
+  isWhole: boolean;
+}
+
 /**
- * Slot of the oldest transaction that the node lists. It is known where the list was read to its end alone, and that is
- * believed of it as of history: one of several nodes behind an address that does not know a place tells nothing more.
+ * Lists the program's transactions. That the list ends is believed of it as of history: one of several nodes behind an
+ * address that does not know a place tells nothing more.
  */
-async function oldestListed(
-  rpc: Rpc,
-  address: string,
-  kept: bigint,
-  signal: AbortSignal,
-): Promise<bigint | 'none' | 'unknown'> {
+async function listedOf(rpc: Rpc, address: string, kept: bigint, signal: AbortSignal): Promise<Listed> {
   let oldest: bigint | null = null;
   let read = 0;
   const pages = signaturePages({ rpc, address, before: null, minContextSlot: 0n, downTo: kept, signal });
   try {
     for await (const { signatures, isLast } of pages) {
       oldest = signatures.at(-1)?.slot ?? oldest;
-      if (isLast) return oldest ?? 'none';
+      if (isLast) return { oldest, isWhole: true };
       read += 1;
       if (read === MOST_PAGES) break;
     }
   } catch (error) {
     if (!(error instanceof HistoryUnavailableError)) throw error;
   }
-  return oldest === null ? 'none' : 'unknown';
+  return { oldest, isWhole: false };
 }

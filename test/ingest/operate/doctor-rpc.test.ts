@@ -29,12 +29,16 @@ afterAll(async () => {
 });
 
 /** What the doctor says of the node. */
-async function diagnose(manners: Partial<RpcManners>, env: Record<string, string> = {}): Promise<string[]> {
+async function diagnose(
+  manners: Partial<RpcManners>,
+  env: Record<string, string> = {},
+  signal = new AbortController().signal,
+): Promise<string[]> {
   rpc.faults.behave(manners);
   const lines: string[] = [];
   const config = readConfig({ SOLANA_RPC_URL: rpc.url, ...env });
   const checks = checksOf(config).filter(({ variable }) => variable === 'SOLANA_RPC_URL');
-  await runChecks(checks, (line) => lines.push(line), new AbortController().signal);
+  await runChecks(checks, (line) => lines.push(line), signal);
   return lines.map((line) => line.replace(/ +SOLANA_RPC_URL +/, ' '));
 }
 
@@ -139,8 +143,42 @@ test('history that was pruned names the two ways out', async () => {
   ]);
 });
 
-/** Nodes behind one address that answer in turns. */
-async function inTurns(urls: readonly string[]) {
+test('what a node that was pruned lists nothing of, or is not asked for in time, is no less not to be had there', async () => {
+  const pruned = { firstBlock: chain.tip().slot + 1n };
+  expect(await diagnose(pruned)).toEqual([
+    expect.stringMatching(
+      /^failed .*is not to be had here; name an archive node .*PROGRAM_START_SLOT to its slot \(none is listed here\)$/,
+    ),
+  ]);
+  expect(await diagnose({ firstBlock: 50n }, {}, AbortSignal.abort())).toEqual([
+    expect.stringMatching(
+      /^failed .*before slot 50 is not to be had here; .*to its slot \(the oldest listed here was not found out\)$/,
+    ),
+  ]);
+});
+
+test('a node that lists nothing where PROGRAM_START_SLOT says that there is a transaction is not well', async () => {
+  const unlisted = { jumped: { fromSlot: 0n, toSlot: chain.tip().slot } };
+  expect(await diagnose(unlisted, { PROGRAM_START_SLOT: '5' })).toEqual([
+    expect.stringMatching(
+      /^failed .*: it lists no transaction of it, and PROGRAM_START_SLOT has one in slot 5: .*; have it index/,
+    ),
+  ]);
+  expect(await diagnose(unlisted)).toEqual([
+    expect.stringMatching(/^ok .*, has the program; it lists no transaction of it$/),
+  ]);
+});
+
+test('what was not found out in time of a node that keeps all is said', async () => {
+  const words = /^ok .*, has the program; how far back it lists transactions of it was not found out$/;
+  for (const start of ['0', '5'])
+    expect(await diagnose({}, { PROGRAM_START_SLOT: start }, AbortSignal.abort())).toEqual([
+      expect.stringMatching(words),
+    ]);
+});
+
+/** Nodes behind one address that answer in turns. @param changed what is made of a reply on the way */
+async function inTurns(urls: readonly string[], changed = (reply: string): string => reply) {
   let turn = 0;
   const pool = http.createServer(async (request, response) => {
     const url = urls[turn % urls.length] as string;
@@ -149,7 +187,7 @@ async function inTurns(urls: readonly string[]) {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch(url, { method: 'POST', headers, body: Buffer.concat(chunks) });
-    response.writeHead(answer.status, headers).end(Buffer.from(await answer.arrayBuffer()));
+    response.writeHead(answer.status, headers).end(changed(await answer.text()));
   });
   await new Promise<void>((resolve) => pool.listen(0, '127.0.0.1', resolve));
   return {
@@ -183,6 +221,14 @@ test('of nodes behind one address of which one has a hole no slot is named as th
     }
   }
   await holed.close();
+});
+
+test('a list that strangers’ memos make large is asked for in smaller pages, and that is no matter of a plan', async () => {
+  const memo = `"memo":"${'m'.repeat(300_000)}"`;
+  const pool = await inTurns([rpc.url], (reply) => reply.replaceAll('"memo":null', memo));
+  const padded = await diagnose({}, { SOLANA_RPC_URL: pool.url });
+  await pool.close();
+  expect(padded).toEqual([expect.stringMatching(/^ok/)]);
 });
 
 test('a node that wants to be left alone is, and that is the line', async () => {
