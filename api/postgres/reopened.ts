@@ -12,17 +12,25 @@ const LONGEST_WAIT_MS = 60 * 60_000;
 /**
  * An engine ends itself in a panic where its log cannot be written, as on a full or failing disk. What it had acknowledged
  * is there when another is opened in its place.
- * @param againMs between two tries of that, twice as long behind each that failed
+ * @param againMs between two tries of that, twice as long behind each that failed or whose engine ended itself, too, until
+ *   one has served for as long as the longest wait
  * @param mayWrite rejects where an engine could not write: one that fails to open stays in memory, some 170 MB
  */
 export async function createReopened(
   create: () => Promise<PGlite>,
   againMs: number,
   mayWrite: () => Promise<void>,
+  monotonic: () => number = () => performance.now(),
 ): Promise<Reopened> {
-  let engine = guarded(await create());
   let triedAt: number | null = null;
   let failures = 0;
+  const opened = async () => {
+    const [made, at] = [await create(), monotonic()];
+    return guarded(made, () => {
+      if (monotonic() - at >= LONGEST_WAIT_MS) failures = 0;
+    });
+  };
+  let engine = await opened();
   const waitMs = () => Math.min(againMs * 2 ** failures, LONGEST_WAIT_MS);
   const away = (why: unknown) =>
     new Error(
@@ -32,19 +40,19 @@ export async function createReopened(
     whole: async () => {
       const ended = engine.panic();
       if (ended === null) return engine.engine;
-      if (triedAt !== null && performance.now() - triedAt < waitMs()) throw away(ended);
+      if (triedAt !== null && monotonic() - triedAt < waitMs()) throw away(ended);
       try {
         await mayWrite();
       } catch {
         throw away(ended);
       } finally {
-        triedAt = performance.now();
+        triedAt = monotonic();
       }
+      // It counts as one that failed until it has served: what it reads says nothing of what it can write.
+      failures += 1;
       try {
-        engine = guarded(await create());
-        failures = 0;
+        engine = await opened();
       } catch {
-        failures += 1;
         throw away(ended);
       }
       return engine.engine;
@@ -55,14 +63,19 @@ export async function createReopened(
   };
 }
 
-/** Behind its panic an engine is asked nothing more, not even for the rollback: it would keep this thread for ever. */
-function guarded(engine: PGlite): { engine: PGlite; panic(): unknown } {
+/**
+ * Behind its panic an engine is asked nothing more, not even for the rollback: it would keep this thread for ever.
+ * @param onAnswer called for each answer
+ */
+function guarded(engine: PGlite, onAnswer: () => void): { engine: PGlite; panic(): unknown } {
   const ask = engine.execProtocolStream.bind(engine);
   let panic: unknown = null;
   engine.execProtocolStream = async (message, options) => {
     if (panic !== null) throw panic;
     try {
-      return await ask(message, options);
+      const answer = await ask(message, options);
+      onAnswer();
+      return answer;
     } catch (error) {
       if ((error as { severity?: string }).severity === 'PANIC') panic = error;
       throw error;

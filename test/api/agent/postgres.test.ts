@@ -10,6 +10,7 @@ import { deferred } from '../../../api/postgres/deferred.ts';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
+import { createReopened, type Reopened } from '../../../api/postgres/reopened.ts';
 import { watchPostgres } from '../../../api/postgres/watch.ts';
 import { BusyError, ConfigError } from '../../../runtime/errors.ts';
 import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
@@ -18,6 +19,8 @@ import { placeEmbedded } from '../../support/pglite.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
 import { ENGINES, emptyEmbedded } from './support/postgres.ts';
 
+const AGAIN_MS = 15_000;
+const HOUR_MS = 60 * 60_000;
 const PATIENT = { connections: 1, connectMs: PATIENCE_MS, statementMs: PATIENCE_MS };
 
 test('what the embedded engine was asked before it is closed is answered first', async () => {
@@ -68,6 +71,54 @@ test('an embedded engine that ended itself since its log took nothing more is no
     ...['[{"a":1}]', ended, away, '[{"a":1}]'],
     ...['[{"a":3}]', ended, away, '[{"a":1},{"a":3}]'],
   ]);
+});
+
+test('an embedded engine that ends itself soon behind each opening is opened ever more rarely, until one has served', async () => {
+  let [now, opened] = [0, 0];
+  let panics = true;
+  const create = async () => {
+    opened += 1;
+    return {
+      execProtocolStream: async () => {
+        if (panics) throw Object.assign(new Error('no space left'), { severity: 'PANIC' });
+      },
+    } as never;
+  };
+  const engine = await createReopened(
+    create,
+    AGAIN_MS,
+    async () => {},
+    () => now,
+  );
+  const ask = async (of: Reopened) => (await of.whole()).execProtocolStream(new Uint8Array());
+  /** After how many seconds the next one was opened. */
+  const untilNext = async () => {
+    const [before, at] = [opened, now];
+    while (opened === before && now - at < 2 * HOUR_MS) {
+      now += 1_000;
+      await ask(engine).catch(() => {});
+    }
+    return (now - at) / 1_000;
+  };
+  await ask(engine).catch(() => {});
+  const waits: number[] = [];
+  for (let tries = 0; tries < 5; tries += 1) waits.push(await untilNext());
+  expect(waits).toEqual([1, 30, 60, 120, 240]);
+  for (let tries = 0; tries < 6; tries += 1) waits.push(await untilNext());
+  expect(waits.at(-1)).toBe(HOUR_MS / 1_000);
+  panics = false;
+  await untilNext();
+  // What is answered at once says nothing of the next write, what is an hour later does.
+  await ask(engine);
+  panics = true;
+  expect(await untilNext()).toBe(HOUR_MS / 1_000);
+  panics = false;
+  await untilNext();
+  now += HOUR_MS;
+  await ask(engine);
+  panics = true;
+  await ask(engine).catch(() => {});
+  expect([await untilNext(), await untilNext()]).toEqual([1, 30]);
 });
 
 test.each(ENGINES)(
