@@ -115,8 +115,8 @@ export async function storedBetween(store: Store, from: bigint, to: bigint): Pro
 }
 
 /**
- * Both tables are in the order of policies, and of each policy's slots: with the slots asked for, a policy's older rows are
- * passed over, however many there are.
+ * Both tables are in the order of policies, events by the mint of each, and below that of slots: with the slots asked for, a
+ * policy's older rows are passed over, however many there are.
  */
 const OF_TRANSACTIONS = 'PREWHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}';
 
