@@ -22,11 +22,11 @@ export interface ApiParts {
   signal: AbortSignal;
 }
 
-/** How old the state is that answers are made of, where somebody asks. */
+/** How old the state is that answers are made of, where somebody asks, or where there is none yet. */
 export function watchStateAge(latest: Pick<Latest, 'watchedAge'>, registry: Registry): void {
   new Gauge({
     name: 'api_state_age_seconds',
-    help: 'Time since the store last answered this process; 0 while nobody asks it for anything.',
+    help: 'Time since the store last answered this process, or since its start where it never did; 0 while nobody asks it for anything.',
     registers: [registry],
     collect() {
       this.set(latest.watchedAge() / 1000);

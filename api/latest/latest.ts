@@ -18,7 +18,7 @@ export interface Latest {
   currentStore(): Store;
   /** Milliseconds since the store last answered, while somebody asks; 0 where it is part of this process. */
   age(): number;
-  /** The same for who watches the process: 0 while nobody asks, too. */
+  /** The same for who watches the process: 0 while nobody asks, too. Before the first connection: since there was none. */
   watchedAge(): number;
   /** Milliseconds since somebody last asked for something. */
   unasked(): number;
@@ -62,6 +62,7 @@ export function createLatest(options: LatestOptions): Latest {
   const onError = options.onError ?? (() => {});
   const monotonic = options.monotonic ?? (() => performance.now());
   const memories = new WeakMap<Store, Followed>();
+  const begunAt = monotonic();
 
   const followed = (store: Store): Followed => {
     const known = memories.get(store);
@@ -188,7 +189,9 @@ export function createLatest(options: LatestOptions): Latest {
     },
     watchedAge: () => {
       const store = storeNow();
-      const one = store === null ? undefined : memories.get(store);
+      // Who is refused at once is not counted, and nobody has to ask: the process itself looks for it all the time.
+      if (store === null) return monotonic() - begunAt;
+      const one = memories.get(store);
       return one === undefined || (isIdle(one) && one.waking === null) ? 0 : age(one);
     },
   };

@@ -1,7 +1,9 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLatest } from '../../../api/latest/latest.ts';
 import { watchStateAge } from '../../../api/serve.ts';
 import type { Store } from '../../../clickhouse/client.ts';
+import { RetryableError } from '../../../runtime/errors.ts';
 import { awaited } from '../../support/awaited.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { startApi, type TestApi } from '../support/api.ts';
@@ -109,4 +111,26 @@ test('while the store takes questions and answers none nobody waits for ever; he
   await awaited(async () => expect((await api.get('/status')).status).toBe(200), LOOK_EVERY_MS);
   await awaited(async () => expect(await watched()).toBeLessThan(1), LOOK_EVERY_MS);
   expect((await ask()).status).toBe(200);
+});
+
+test('a store that was not there since the process began is as old as that, whoever asks', async () => {
+  const registry = new Registry();
+  let [now, serves] = [1_000, false];
+  const latest = createLatest({
+    currentStore: () => {
+      if (!serves) throw new RetryableError('the database is not connected yet');
+      return store;
+    },
+    clock: Date.now,
+    monotonic: () => now,
+    signal: stop.signal,
+  });
+  watchStateAge(latest, registry);
+  const watched = async () =>
+    (await registry.getSingleMetric('api_state_age_seconds')?.get())?.values[0]?.value;
+  now += 40_000;
+  expect(await watched()).toBe(40);
+  serves = true;
+  await latest.read((view) => view.state());
+  expect(await watched()).toBe(0);
 });
