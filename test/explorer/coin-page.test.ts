@@ -77,6 +77,26 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
       ).toEqual(['absent', '300', 'absent', '100', '400']);
   });
 
+  test('venue accounts that are not known are not told to be none', async () => {
+    const answers = coinAnswers();
+    const { step4_deployed: held } = answers.loop;
+    const reason = '0 of 2 venue accounts are known';
+    const unknown = { ...figureOf('0'), value: null, absent: true as const, reason };
+    answers.coin.venueAccounts = [];
+    answers.positions.positions = [];
+    held.local = unknown;
+    held.remote = unknown;
+    const page = await opened(answers);
+    const venues = page.locator('section', { has: page.locator('h2', { hasText: 'Venue accounts' }) });
+    await venues.getByText('are known').waitFor();
+    expect(await venues.textContent()).toMatch(/0 of 2 venue accounts are known\.$/i);
+    expect(await venues.textContent()).not.toContain('stays in its vault');
+    held.local = figureOf('0');
+    held.remote = figureOf('0');
+    await page.clock.fastForward(A_MINUTE_MS);
+    await venues.getByText('until then the bankroll stays in its vault').waitFor();
+  });
+
   test('one that is revoked by now is no part of what is held, and may have been of what was', async () => {
     const answers = coinAnswers();
     answers.loop.step4_deployed.local.value = '0';

@@ -1,22 +1,29 @@
 import type { Figure } from '../../../../schemas/figure.ts';
 import type { CoinResponse, VenueAccount } from '../../../../schemas/responses/coin/coin.ts';
+import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
 import type { Position, PositionsResponse } from '../../../../schemas/responses/coin/positions.ts';
 import { type Children, html } from '../html.ts';
 import { Against } from '../parts/against.ts';
 import { Asked } from '../parts/asked.ts';
 import { Fig } from '../parts/figure.ts';
 import { Key } from '../parts/key.ts';
-import { Empty } from '../parts/states.ts';
+import { Empty, Loaded } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
 import type { Resource } from '../resource.ts';
 import { span } from '../text/times.ts';
 import { plainText } from '../text/visible.ts';
-import { classNames } from '../text/words.ts';
+import { capital, classNames, readable } from '../text/words.ts';
 import { inUnit, unitOf } from './units.ts';
 
-export function Venues({ coin, positions }: { coin: CoinResponse; positions: Resource<PositionsResponse> }) {
+interface VenuesProps {
+  coin: CoinResponse;
+  loop: Resource<LoopResponse>;
+  positions: Resource<PositionsResponse>;
+}
+
+export function Venues({ coin, loop, positions }: VenuesProps) {
   if (coin.venueAccounts.length === 0)
-    return html`<${Empty} title="No venue account yet.">The authority registers them; until then the bankroll stays in its vault.<//>`;
+    return html`<${Loaded} of=${loop} above=${loop} rows=${2}>${(steps: LoopResponse) => html`<${None} held=${steps.step4_deployed} />`}<//>`;
   const byAccount = new Map(positions.data?.positions.map((position) => [position.venueAccount, position]));
   const standing = coin.venueAccounts.toSorted((a, b) => Number(a.revoked) - Number(b.revoked));
   return html`<ul class="venues">
@@ -25,6 +32,14 @@ export function Venues({ coin, positions }: { coin: CoinResponse; positions: Res
       position=${byAccount.get(account.tokenAccount)} failed=${positions.state === 'failed' ? positions.failure : null} path=${positions.path} />`,
     )}
   </ul>`;
+}
+
+/** That the list is empty does not say that there are none: the policy counts them, and a sum over all of them says so. */
+function None({ held }: { held: LoopResponse['step4_deployed'] }) {
+  const unknown = [held.local, held.remote].find(({ absent }) => absent === true);
+  return unknown === undefined
+    ? html`<${Empty} title="No venue account yet.">The authority registers them; until then the bankroll stays in its vault.<//>`
+    : html`<${Empty} title="No venue account is known yet."><${Text} text=${capital(readable(unknown.reason ?? ''))} />.<//>`;
 }
 
 interface VenueProps {
