@@ -1,3 +1,4 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readCompose, textOf } from './support/compose.ts';
@@ -7,7 +8,7 @@ const compose = readCompose();
 
 const metrics = new Set(metricNames());
 /** Prometheus's own, and those of every process. */
-const GIVEN = new Set(['up', 'process_resident_memory_bytes']);
+const GIVEN = new Set(['up', 'process_resident_memory_bytes', 'process_start_time_seconds']);
 const FUNCTIONS =
   /\b(absent|changes|count|increase|rate|sum|min|max|deriv|histogram_quantile|by|or|and|unless|offset|le)\b/g;
 
@@ -44,6 +45,14 @@ test.each(expressions)('%s asks for figures that a process has: %s', (_title, ex
 test('that no materialise follows the log is no alarm before the log has a slot: its figure is 0 until then', () => {
   const { expr } = rules.find(({ alert }) => alert === 'FiguresStand') ?? {};
   expect(expr).toMatch(/^max\(stream_released_slot\) > 0 unless /);
+});
+
+test('a process that begins again and again is an alarm of its own: with it begins anew for how long another one holds', async () => {
+  const { expr } = rules.find(({ alert }) => alert === 'ProcessRestarts') ?? {};
+  expect(expr).toContain('changes(process_start_time_seconds[');
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  expect(registry.getSingleMetric('process_start_time_seconds')).toBeDefined();
 });
 
 test('the board shows the figures that matter', () => {
