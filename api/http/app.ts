@@ -93,16 +93,19 @@ function inTurn(turns: Turns, backlog: SendBacklog, addressOf: (ctx: Context) =>
     const address = addressOf(ctx);
     ctx.state.address = address;
     if (WAITS_FOR_NOTHING.has(ctx.path)) return next();
-    if (ctx.state.refusal !== undefined) throw ctx.state.refusal;
-    return turns(address, async (alsoKept) => {
+    const { refusal, alsoKept: inItsTurn } = ctx.state as { refusal?: unknown; alsoKept?: AlsoKept };
+    if (refusal !== undefined) throw refusal;
+    const answer = async (alsoKept: AlsoKept) => {
       ctx.state.alsoKept = alsoKept;
       // Nobody is there to be answered.
       if (ctx.req.socket.destroyed) throw new ClientGoneError('the client went away before its turn');
       await next();
-      const answer = ctx.state.answer as Answer | undefined;
-      if (answer !== undefined) backlog.note(address, ctx.res, answer);
+      const answered = ctx.state.answer as Answer | undefined;
+      if (answered !== undefined) backlog.note(address, ctx.res, answered);
       return ctx.length ?? 0;
-    });
+    };
+    if (inItsTurn === undefined) await turns(address, answer);
+    else await answer(inItsTurn);
   };
 }
 
@@ -150,7 +153,7 @@ async function answerShared(
   // The store is silent: what is told is from before.
   const age = Math.floor(latest.age() / 1000);
   if (age > 0) ctx.set('Age', String(age));
-  if (found.status === 200) keptTargets.note(ctx.url, { database, key, path: route.path });
+  keptTargets.note(ctx.url, found, { database, key, path: route.path });
   send(ctx, form, true, sendLarge);
 }
 

@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../runtime/lru.ts';
 import type { Latest } from '../latest/latest.ts';
 import { type Answer, hasIt, sendKept } from './answers/answers.ts';
 import type { PackedAnswers } from './answers/packed-answers.ts';
@@ -18,12 +18,13 @@ interface KeptTarget {
 
 /**
  * Answers what was asked before in the very same words and is kept, before any route is looked for: the way through all of
- * them costs more than such an answer. Whatever else there is to do about a request is left to who comes next.
+ * them costs more than such an answer. Whatever else there is to do about a request is left to who comes next, in the same
+ * turn: `startedAt`, and `alsoKept` or the `refusal` of a turn, are in the state of its context.
  */
 export interface KeptTargets {
   answer(ctx: Context, next: Next): Promise<void>;
-  /** It was answered with 200, by a route whose answers are shared. */
-  note(target: string, kept: KeptTarget): void;
+  /** It was answered with this, by a route whose answers are shared. */
+  note(target: string, answer: Answer, kept: KeptTarget): void;
 }
 
 export interface KeptTargetsParts {
@@ -44,20 +45,20 @@ const LONGEST = 256;
 
 export function createKeptTargets(parts: KeptTargetsParts): KeptTargets {
   const { latest, shared, packed, turns, backlog, addressOf, always, reporting } = parts;
-  const targets = new LRUCache<string, KeptTarget>({ max: MOST });
+  const targets = createLru<KeptTarget>(MOST);
 
-  const keptOf = ({ database, key }: KeptTarget): Answer | null => {
+  const sendNow = (ctx: Context, { database, key }: KeptTarget, address: string): number | null => {
     // What is as old as the store's silence says so, elsewhere.
     if (database !== latest.currentStore().database || latest.age() >= 1000) return null;
     const answer = shared.kept(key);
-    return answer?.status === 200 && answer.rest === undefined ? answer : null;
-  };
-  const sendNow = (ctx: Context, target: KeptTarget, address: string): number | null => {
-    const answer = keptOf(target);
-    if (answer === null || ctx.req.socket.destroyed) return null;
+    if (answer?.status !== 200 || answer.rest !== undefined || ctx.req.socket.destroyed) return null;
     const isKnown = hasIt(ctx, answer);
     const form = packed.of(answer, ctx.get('Accept-Encoding'), isKnown);
-    if (form instanceof Promise) return null;
+    if (form instanceof Promise) {
+      // Whoever comes next waits for the same.
+      form.catch(() => {});
+      return null;
+    }
     if (!isKnown) backlog.note(address, ctx.res, form);
     sendKept(ctx, form, isKnown, always);
     return isKnown ? 0 : form.bytes.length;
@@ -67,19 +68,30 @@ export function createKeptTargets(parts: KeptTargetsParts): KeptTargets {
     answer: async (ctx, next) => {
       const { req, res } = ctx;
       const target = req.method === 'GET' ? targets.get(req.url ?? '') : undefined;
-      if (target === undefined || keptOf(target) === null) return next();
+      if (target === undefined) return next();
       const startedAt = performance.now();
       const address = addressOf(ctx);
+      let isPassedOn = false;
       try {
-        if (!(await turns.brief(address, () => sendNow(ctx, target, address)))) return next();
+        await turns(address, async (alsoKept) => {
+          const sent = sendNow(ctx, target, address);
+          if (sent !== null) return sent;
+          isPassedOn = true;
+          Object.assign(ctx.state, { startedAt, alsoKept });
+          await next();
+          return ctx.length ?? 0;
+        });
       } catch (error) {
-        ctx.state.refusal = error;
+        if (isPassedOn) throw error;
+        Object.assign(ctx.state, { startedAt, refusal: error });
         return next();
       }
+      if (isPassedOn) return;
       reporting.onAnswered?.('GET', target.path, res.statusCode, (performance.now() - startedAt) / 1000);
     },
-    note: (target, kept) => {
-      if (target.length <= LONGEST) targets.set(target, kept);
+    note: (target, answer, kept) => {
+      if (answer.status === 200 && answer.rest === undefined && target.length <= LONGEST)
+        targets.set(target, kept);
     },
   };
 }

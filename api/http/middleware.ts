@@ -15,7 +15,7 @@ export interface Reporting {
 
 export function measured({ onAnswered }: Reporting) {
   return async (ctx: Context, next: Next) => {
-    const startedAt = performance.now();
+    const startedAt = (ctx.state.startedAt as number | undefined) ?? performance.now();
     await next();
     if (ctx.state.gone === true) return;
     const path = typeof ctx.state.route === 'string' ? ctx.state.route : 'none';

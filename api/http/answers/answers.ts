@@ -98,14 +98,11 @@ export function send(ctx: Context, answer: Form, kept: boolean, sendLarge: SendL
  * setting each and looking at the body again costs as much as all else of a 304.
  */
 export function sendKept(ctx: Context, answer: Form, isKnown: boolean, always: readonly string[]): void {
-  ctx.respond = false;
   const fields = [...always, ...fieldsOf(answer, true, isKnown)];
-  if (isKnown) {
-    ctx.res.writeHead(304, fields).end();
-    return;
-  }
-  fields.push('Content-Length', String(answer.bytes.length));
-  ctx.res.writeHead(answer.status, fields).end(answer.bytes);
+  if (!isKnown) fields.push('Content-Length', String(answer.bytes.length));
+  ctx.res.writeHead(isKnown ? 304 : answer.status, fields);
+  ctx.respond = false;
+  ctx.res.end(isKnown ? undefined : answer.bytes);
 }
 
 /** Names and values in turns; without a body there is no type of one. */

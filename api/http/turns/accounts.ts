@@ -15,8 +15,6 @@ const STRANGERS = '';
 export interface Accounts {
   /** Whose account the next request of an address is. */
   of(address: string): Account;
-  /** Whose account it would be, of a request that is not begun yet. */
-  wouldBeOf(address: string): Account;
   charge(account: Account, ms: number): void;
   /** What it has had, halved with each second that went by since. */
   had(account: Account): number;
@@ -45,7 +43,6 @@ export function createAccounts(now: () => number): Accounts {
   const had = (account: Account, at = now()) => account.had * 0.5 ** ((at - account.at) / HALVED_IN_MS);
   return {
     had: (account) => had(account),
-    wouldBeOf: (address) => known.get(address) ?? strangers,
     of: (address) => {
       const account = known.get(address);
       const own = account ?? open(address);

@@ -1,5 +1,5 @@
 import { type Account, createAccounts } from './accounts.ts';
-import { createClientQueues, type Waiting } from './client-queues.ts';
+import { createClientQueues } from './client-queues.ts';
 import { createModestClients, type ModestClients } from './modest-clients.ts';
 
 /** Charges the client of a request for what it kept the thread for behind its first wait. */
@@ -10,14 +10,7 @@ export type AlsoKept = (ms: number) => void;
  * for until it waits for anything is measured here, and what it does behind that it tells.
  * @throws BusyError
  */
-export interface Turns {
-  (address: string, work: (alsoKept: AlsoKept) => Promise<number>): Promise<void>;
-  /**
-   * The same of work that waits for nothing; whether it was done: where it gives null there was none, and the request takes
-   * its turn as if it came now.
-   */
-  brief(address: string, work: () => number | null): Promise<boolean>;
-}
+export type Turns = (address: string, work: (alsoKept: AlsoKept) => Promise<number>) => Promise<void>;
 
 export interface TurnsOptions {
   /** Milliseconds that only go forward. */
@@ -97,50 +90,26 @@ export function createTurns({
     callSoon();
   };
 
-  const enter = (account: Account, waiting: Waiting) => {
-    const isModest = hasHadLittle(account);
-    if (isModest) modest.note(account.address);
-    else modest.leave(account.address);
-    if (isModest && begun < SLICE_MS && !queues.has(account)) waiting.begin();
-    else queues.add(account, waiting);
-    // Also where nobody waits: what is begun from now on counts anew.
-    if (isModest || !isResting) callSoon();
-  };
-  /** @param startedAt of what has waited for nothing since */
-  const chargeSince = (startedAt: number, account: Account, bytes = 0) => {
-    const took = now() - startedAt;
-    begun += took;
-    accounts.charge(account, took + LEAST_MS + bytes / BYTES_PER_MS);
-  };
-  const inTurn = (address: string, work: (alsoKept: AlsoKept) => Promise<number>) =>
-    new Promise<void>((resolve, refuse) => {
+  return (address, work) =>
+    new Promise((resolve, refuse) => {
       const account = accounts.of(address);
       const begin = () => {
         const startedAt = now();
         const answered = work((ms) => accounts.charge(account, ms));
-        chargeSince(startedAt, account);
+        const took = now() - startedAt;
+        begun += took;
+        accounts.charge(account, took + LEAST_MS);
         answered.then((bytes) => {
           accounts.charge(account, bytes / BYTES_PER_MS);
           resolve();
         }, refuse);
       };
-      enter(account, { begin, refuse });
+      const isModest = hasHadLittle(account);
+      if (isModest) modest.note(account.address);
+      else modest.leave(account.address);
+      if (isModest && begun < SLICE_MS && !queues.has(account)) begin();
+      else queues.add(account, { begin, refuse });
+      // Also where nobody waits: what is begun from now on counts anew.
+      if (isModest || !isResting) callSoon();
     });
-  const brief = (address: string, work: () => number | null) =>
-    new Promise<boolean>((resolve, refuse) => {
-      const begin = () => {
-        const startedAt = now();
-        let bytes: number | null = null;
-        try {
-          bytes = work();
-          resolve(bytes !== null);
-        } catch (error) {
-          refuse(error);
-        }
-        const account = bytes === null ? accounts.wouldBeOf(address) : accounts.of(address);
-        chargeSince(startedAt, account, bytes ?? 0);
-      };
-      enter(accounts.wouldBeOf(address), { begin, refuse });
-    });
-  return Object.assign(inTurn, { brief });
 }

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { Type } from 'typebox';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { answerOf } from '../../../api/http/answers/answers.ts';
 import { createPackedAnswers } from '../../../api/http/answers/packed-answers.ts';
 import type { SendBacklog } from '../../../api/http/answers/send-backlog.ts';
@@ -9,7 +9,7 @@ import { createHttp } from '../../../api/http/app.ts';
 import { createKeptTargets } from '../../../api/http/kept-targets.ts';
 import { listen } from '../../../api/http/listen.ts';
 import type { Route } from '../../../api/http/route.ts';
-import { createTurns } from '../../../api/http/turns/turns.ts';
+import { createTurns, type Turns } from '../../../api/http/turns/turns.ts';
 import type { Latest } from '../../../api/latest/latest.ts';
 import { BusyError } from '../../../runtime/errors.ts';
 
@@ -104,38 +104,40 @@ test('another method of the same target, and what is no more kept, take their us
   expect(await wire('/pages/small', {})).toContain('"a": 2');
 });
 
-/** One target that was noted, and what stands behind it. */
-function kept(parts: {
+test('what is kept is found without its route', async () => {
+  await wire('/pages/small', {});
+  const queries = vi.spyOn(globalThis, 'URLSearchParams');
+  onTestFinished(() => queries.mockRestore());
+  await wire('/pages/small', {});
+  expect(queries).not.toHaveBeenCalled();
+  await wire('/pages/none', {});
+  await wire('/pages/none', {});
+  expect(queries).toHaveBeenCalledTimes(2);
+});
+
+interface Parts {
   status?: number;
   database?: string;
   age?: number;
   isKept?: boolean;
-  refuses?: boolean;
-}) {
-  const answer = answerOf({ status: parts.status ?? 200, body: {} });
+  turns?: Turns;
+}
+
+/** One target that was noted, and what stands behind it. */
+function kept({ status = 200, database = 'now', age = 0, isKept = true, turns = createTurns() }: Parts) {
+  const answer = answerOf({ status, body: {} });
   const sent: number[] = [];
-  const turns = createTurns();
   const targets = createKeptTargets({
-    latest: {
-      currentStore: () => ({ database: parts.database ?? 'now' }),
-      age: () => parts.age ?? 0,
-    } as Latest,
-    shared: { kept: () => (parts.isKept === false ? null : answer) } as unknown as SharedAnswers,
+    latest: { currentStore: () => ({ database }), age: () => age } as Latest,
+    shared: { kept: () => (isKept ? answer : null) } as unknown as SharedAnswers,
     packed: createPackedAnswers(1_000),
-    turns: parts.refuses
-      ? Object.assign(turns, { brief: () => Promise.reject(new BusyError('too many reads wait')) })
-      : turns,
+    turns,
     backlog: { note: () => {} } as SendBacklog,
     ...{ addressOf: () => 'a', always: [], reporting: {} },
   });
-  targets.note('/x', { database: 'now', key: 'x', path: '/x' });
-  const ask = async (url: string) => {
-    const res = {
-      writeHead: (status: number) => {
-        sent.push(status);
-        return { end: () => {} };
-      },
-    };
+  targets.note('/x', answerOf({ status: 200, body: {} }), { database: 'now', key: 'x', path: '/x' });
+  return async (url: string) => {
+    const res = { writeHead: (code: number) => void sent.push(code), end: () => {} };
     const ctx = {
       req: { method: 'GET', url, headers: {}, socket: {} },
       res,
@@ -147,13 +149,13 @@ function kept(parts: {
     await targets.answer(ctx as never, next);
     return { sent, passedOn: next.mock.calls.length, state: ctx.state };
   };
-  return ask;
 }
 
-test('a target that is kept is sent; all else is passed on, untouched', async () => {
+test('a target that is kept is sent; all else is passed on, in the same turn', async () => {
   expect(await kept({})('/x')).toEqual({ sent: [200], passedOn: 0, state: {} });
-  const passed = { sent: [], passedOn: 1, state: {} };
-  expect(await kept({})('/y')).toEqual(passed);
+  expect(await kept({})('/y')).toEqual({ sent: [], passedOn: 1, state: {} });
+  const inItsTurn = { startedAt: expect.any(Number), alsoKept: expect.any(Function) };
+  const passed = { sent: [], passedOn: 1, state: inItsTurn };
   expect(await kept({ isKept: false })('/x')).toEqual(passed);
   // A replay has switched to another.
   expect(await kept({ database: 'other' })('/x')).toEqual(passed);
@@ -163,6 +165,11 @@ test('a target that is kept is sent; all else is passed on, untouched', async ()
 });
 
 test('who is refused a turn is passed on with that, and is told as any other', async () => {
-  const { sent, passedOn, state } = await kept({ refuses: true })('/x');
-  expect([sent, passedOn, state]).toEqual([[], 1, { refusal: expect.any(BusyError) }]);
+  const turns = () => Promise.reject(new BusyError('too many reads wait'));
+  const { sent, passedOn, state } = await kept({ turns })('/x');
+  expect([sent, passedOn, state]).toEqual([
+    [],
+    1,
+    { startedAt: expect.any(Number), refusal: expect.any(BusyError) },
+  ]);
 });

@@ -169,37 +169,6 @@ test('what is told behind the first wait counts, too', async () => {
   await Promise.all(all);
 });
 
-test('what waits for nothing takes its turn as all else does, and what was none is no request yet', async () => {
-  const { turns, ask, goOn, pass, hasHad, begun } = thread();
-  await hasHad('much', 9_000);
-  pass(2_000);
-  const brief = (address: string, name: string, bytes: number | null) =>
-    turns.brief(address, () => {
-      begun.push(name);
-      return bytes;
-    });
-  const waits = brief('much', 'waits', 0);
-  expect(await brief('new', 'at once', null)).toBe(false);
-  expect(begun).toEqual(['at once']);
-  goOn();
-  expect(await waits).toBe(true);
-  // Who is still new shares an account with all who are.
-  await ask('newer', 'stranger', 400);
-  const second = brief('new', 'second', 2_000_000_000);
-  expect(begun.at(-1)).toBe('stranger');
-  goOn();
-  expect(await second).toBe(true);
-  expect(begun.at(-1)).toBe('second');
-  const failed = turns.brief('other', () => {
-    throw new Error('of its own');
-  });
-  goOn();
-  await expect(failed).rejects.toThrow('of its own');
-  const third = brief('other', 'third', 0);
-  goOn();
-  expect(await third).toBe(true);
-});
-
 test('an answer of its own that is long to print behind what it waited for is its client’s', async () => {
   let clock = 0;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => clock);
