@@ -6,11 +6,14 @@ import { printable } from './printable.ts';
 const STOP_LIMIT_MS = 15_000;
 /** A signal to the whole group comes again from npm, which passes it on: no person repeats one so soon. */
 const SAME_SIGNAL_MS = 1_000;
+/** How a pipe, a terminal and a socket say that nobody reads them any more. */
+const GONE: ReadonlySet<string> = new Set(['EPIPE', 'EIO', 'ECONNRESET']);
 
 /**
  * Runs a process until its work is done or a signal asks it to stop, or until nobody reads its standard output any more;
- * where nobody reads its log it goes on. Exit code 0 only on success: a wrong configuration, and what outside does not
- * answer as it should, is told in its sentence alone, anything else with its stack.
+ * where nobody reads its log, or a disk has no room for what it says, it goes on. Exit code 0 only on success: a wrong
+ * configuration, and what outside does not answer as it should, is told in its sentence alone, anything else with its
+ * stack.
  */
 export async function runMain(main: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();
@@ -29,8 +32,8 @@ export async function runMain(main: (signal: AbortSignal) => Promise<void>): Pro
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.stdout.on('error', () => {
-    if (!stopping.signal.aborted) stop();
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (GONE.has(code ?? '') && !stopping.signal.aborted) stop();
   });
   process.stderr.on('error', () => undefined);
   try {

@@ -1,4 +1,4 @@
-import { type Logger, pino, stdSerializers } from 'pino';
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
 import { hidden, withoutSecrets } from '../config/secrets.ts';
 import { createLogThrottle, sameness } from './log-throttle.ts';
 import { printable } from './printable.ts';
@@ -34,8 +34,24 @@ export function createLogger(level: string, process: string, secrets: readonly s
         streamWrite: (line) => printable(withoutSecrets(hidden(line), secrets)),
       },
     },
-    pino.destination({ dest: 2, sync: true }),
+    standardError(),
   );
+}
+
+/**
+ * What cannot be written, on a disk that is full or a terminal that is closed, is left out: no process ends for its log.
+ * pino's own destination would keep it and all that follows, so each failure begins another.
+ */
+function standardError(): DestinationStream {
+  const opened = () => {
+    const to = pino.destination({ dest: 2, sync: true });
+    to.on('error', () => {
+      out = opened();
+    });
+    return to;
+  };
+  let out = opened();
+  return { write: (line) => void out.write(line) };
 }
 
 const isObject = (fields: unknown): fields is object => typeof fields === 'object' && fields !== null;

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 const LIFECYCLE = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/process/lifecycle.ts'));
 const ERRORS = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/errors.ts'));
@@ -111,5 +113,41 @@ describe('whoever read it has gone', () => {
 
   test('of its log: it goes on until it is asked to stop', async () => {
     expect(await left('stderr', 'SIGTERM')).toEqual({ exit: 0, signal: null, end: 'stopped' });
+  });
+});
+
+describe('its standard output cannot be written', () => {
+  /** It is told so of the first write, and says on its log whether it was asked to stop. */
+  async function unwritable(stdout: 'pipe' | number, failing: string) {
+    const code = `import { once } from 'node:events';
+      import { runMain } from ${LIFECYCLE};
+      await runMain(async (signal) => {
+        const failed = once(process.stdout, 'error');
+        ${failing}
+        const [{ code }] = await failed;
+        process.stderr.write(code + ' ' + signal.aborted);
+      });`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+      stdio: ['ignore', stdout, 'pipe'],
+    });
+    const told = text(child.stderr as Readable);
+    const [[exit], end] = await Promise.all([once(child, 'exit'), told]);
+    return { exit, end };
+  }
+  const emitted = (code: string) =>
+    unwritable('pipe', `process.stdout.emit('error', Object.assign(new Error(), { code: '${code}' }));`);
+
+  test.skipIf(!existsSync('/dev/full'))('since the disk is full: it goes on', async () => {
+    const disk = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(disk));
+    expect(await unwritable(disk, `process.stdout.write('more');`)).toEqual({ exit: 0, end: 'ENOSPC false' });
+  });
+
+  test('since a quota is used up: it goes on', async () => {
+    expect(await emitted('EDQUOT')).toEqual({ exit: 0, end: 'EDQUOT false' });
+  });
+
+  test('since its terminal is closed: it stops in order', async () => {
+    expect(await emitted('EIO')).toEqual({ exit: 0, end: 'EIO true' });
   });
 });

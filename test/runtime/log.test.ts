@@ -1,6 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { deadUrl } from '../support/answering.ts';
@@ -62,6 +65,47 @@ test('a warning that is said again is one line, what is merely told is told each
   expect(said.filter((sentence) => sentence === 'told')).toHaveLength(5);
 });
 
+test('a line that cannot be written is left out, and those that come once there is room are told', async () => {
+  const script = `import fs from 'node:fs';
+    import { createLogger } from '${LOG}';
+    const { writeSync } = fs;
+    const full = (code) => {
+      fs.writeSync = () => { throw Object.assign(new Error(code), { code }); };
+    };
+    const logger = createLogger('info', 'test');
+    logger.info('written');
+    for (const code of ['ENOSPC', 'EIO', 'ENOSPC']) {
+      full(code);
+      logger.info('x'.repeat(1_000_000));
+      logger.warn({ code }, 'trying again');
+    }
+    fs.writeSync = writeSync;
+    logger.info('room again');
+    logger.info('and on');
+    process.stdout.write('alive');`;
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '-e',
+    script,
+  ]);
+  expect(stdout).toBe('alive');
+  const said = stderr.trim().split('\n');
+  expect(said.map((line) => JSON.parse(line).msg)).toEqual(['written', 'room again', 'and on']);
+});
+
+test.skipIf(!existsSync('/dev/full'))('on a disk that is full a process that logs goes on', async () => {
+  const script = `import { createLogger } from '${LOG}';
+    createLogger('info', 'test').warn('trying again');
+    process.stdout.write('alive');`;
+  const disk = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(disk));
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', disk],
+  });
+  const [told, [exit]] = await Promise.all([text(child.stdout as Readable), once(child, 'exit')]);
+  expect({ told, exit }).toEqual({ told: 'alive', exit: 0 });
+});
+
 test('no line holds a secret of the configuration or a login of an address, however it came there', async () => {
   const script = `import { createLogger } from '${LOG}';
     const logger = createLogger('info', 'test', ['pa"ss word', 'http://node.example/key']);
@@ -95,7 +139,7 @@ test('all that the API says on its standard error is lines of its log, whatever 
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   let said = '';
-  child.stderr.on('data', (text) => (said += text));
+  child.stderr.on('data', (chunk) => (said += chunk));
   // To tell whether it is ready it has asked Postgres.
   await awaited(async () => {
     const ready = await fetch(`http://127.0.0.1:${METRICS_PORT}/ready`);
