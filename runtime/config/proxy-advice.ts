@@ -1,8 +1,5 @@
-import { isIP } from 'node:net';
+import { isLoopback } from '../outside/loopback.ts';
 import type { Config } from './config.ts';
-
-const isLoopback = (host: string) =>
-  host === 'localhost' || /^\[?::1\]?$/.test(host) || (isIP(host) === 4 && host.startsWith('127.'));
 
 /** What is wrong with TRUST_PROXY as far as the configuration shows it; null where nothing is. */
 export function proxyAdvice({ publicUrl, trustProxy, host }: Config): string | null {

@@ -6,6 +6,7 @@ import {
   SubscribeRequest,
 } from '@triton-one/yellowstone-grpc';
 import { ConfigError, messageOf } from '../../../runtime/errors.ts';
+import { isLoopback } from '../../../runtime/outside/loopback.ts';
 import { StreamEndedError } from './ended.ts';
 import { readUpdate, type Update } from './update.ts';
 
@@ -60,6 +61,8 @@ export function createGeyserClient(endpoint: string, xToken: string | null): Gey
   const credentials = secure ? overTls() : grpc.credentials.createInsecure();
   const connect = () =>
     new grpc.Client(`${url.hostname}:${url.port || (secure ? 443 : 80)}`, credentials, {
+      // gRPC asks the proxy of the environment for whatever no_proxy does not name, the local chain too.
+      ...(isLoopback(url.hostname) ? { 'grpc.enable_http_proxy': 0 } : {}),
       // Others would share its connection.
       'grpc.use_local_subchannel_pool': 1,
       'grpc.keepalive_time_ms': 10_000,
