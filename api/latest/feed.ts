@@ -73,16 +73,23 @@ export function createHandOver(): HandOver {
 /** Between two looks at what was changed while the index stands. */
 const STANDS_MS = 1_000;
 
-/** Read from the table of changes of a database that other processes write to. */
-export function createTableFeed(store: Store, monotonic: () => number): Feed {
+/**
+ * Read from the table of changes of a database that other processes write to. While the machine sleeps `monotonic` stands,
+ * and the table forgets all the same: how long ago something was read is told by both clocks.
+ * @param clock Unix milliseconds; put forward or back by much it tells nothing, and what is in memory is read anew
+ */
+export function createTableFeed(store: Store, monotonic: () => number, clock: () => number): Feed {
   let place: ChangePlace | null = null;
-  let readAt = Number.NEGATIVE_INFINITY;
+  let readAt = { ran: 0, wall: 0 };
   let marker = '';
   let lookedAt = Number.NEGATIVE_INFINITY;
+  const instant = () => ({ ran: monotonic(), wall: clock() });
+  const mayHaveForgotten = ({ ran, wall }: typeof readAt) =>
+    Math.max(ran - readAt.ran, Math.abs(wall - readAt.wall)) > CHANGES_KEPT_MS;
   return {
     take: async () => {
-      const now = monotonic();
-      if (place === null || now - readAt > CHANGES_KEPT_MS) {
+      const now = instant();
+      if (place === null || mayHaveForgotten(now)) {
         place = await changePlace(store);
         readAt = now;
         return null;
@@ -93,13 +100,13 @@ export function createTableFeed(store: Store, monotonic: () => number): Feed {
       return read.changes;
     },
     moved: async () => {
-      const now = monotonic();
+      const now = instant();
       const applied = await appliedMarker(store);
       const stands = applied === marker;
       marker = applied;
-      if (stands && now - lookedAt < STANDS_MS) return false;
-      lookedAt = now;
-      if (!stands || place === null || now - readAt > CHANGES_KEPT_MS) return true;
+      if (stands && now.ran - lookedAt < STANDS_MS) return false;
+      lookedAt = now.ran;
+      if (!stands || place === null || mayHaveForgotten(now)) return true;
       // Who reads the log again beside a partition's owner changes rows, and has no place in the log.
       const { changes } = await changesAfter(store, place);
       if (changes === null || changes.size > 0) return true;

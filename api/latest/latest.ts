@@ -67,7 +67,7 @@ export function createLatest(options: LatestOptions): Latest {
   const followed = (store: Store): Followed => {
     const known = memories.get(store);
     if (known !== undefined) return known;
-    const feed: Feed = handOver ?? createTableFeed(store, monotonic);
+    const feed: Feed = handOver ?? createTableFeed(store, monotonic, clock);
     const maxBytes = options.maxBytes ?? MAX_BYTES;
     const made: Followed = {
       memory: createMemory({ store, feed, clock, monotonic, maxBytes, mostRanked: options.mostRanked }),

@@ -30,6 +30,7 @@ async function write(tokens_burned: string): Promise<Changes> {
 
 function watched() {
   let now = 0;
+  let wall = Date.now();
   let asked = 0;
   const note = (sql: string) => {
     if (sql.includes('FROM policies')) asked += 1;
@@ -44,13 +45,14 @@ function watched() {
   };
   const one: Store = { ...store, query, lines };
   const monotonic = () => now;
-  const feed = createTableFeed(one, monotonic);
+  const feed = createTableFeed(one, monotonic, () => wall);
   const memory = createMemory({ store: one, feed, clock: Date.now, monotonic, maxBytes: 1_000_000 });
   const burnt = async () =>
     (await memory.read((view) => view.get('policy', policy.address as string)?.tokens_burned)).value;
-  /** As whoever follows the store does. */
-  const pass = async (ms: number) => {
+  /** As whoever follows the store does; for as long as the machine sleeps the one clock stands. */
+  const pass = async (ms: number, slept = 0) => {
     now += ms;
+    wall += ms + slept;
     await memory.turn();
   };
   return { burnt, pass, asked: () => asked };
@@ -76,13 +78,24 @@ test('so is what nobody can be told of any more: who was asked nothing for long 
   expect(await burnt()).toBe('4');
 });
 
+test.each([
+  ['who slept for long, though hardly any time has run', '5', CHANGES_KEPT_MS],
+  ['whose clock was put back by as much: how long it was is not known', '6', -CHANGES_KEPT_MS - 2_000],
+])('and by %s', async (_, tokens, slept) => {
+  const { burnt, pass } = watched();
+  await burnt();
+  await write(tokens);
+  await pass(1_000, slept);
+  expect(await burnt()).toBe(tokens);
+});
+
 test('where nothing was changed memory stands for as long as somebody asks', async () => {
   const { burnt, pass, asked } = watched();
   await burnt();
   await pass(1_000);
   const before = asked();
   for (let passed = 0; passed < 3 * CHANGES_KEPT_MS; passed += CHANGES_KEPT_MS / 4)
-    await pass(CHANGES_KEPT_MS / 4);
-  expect(await burnt()).toBe('4');
+    await pass(CHANGES_KEPT_MS / 4, passed === 0 ? -CHANGES_KEPT_MS / 2 : 0);
+  expect(await burnt()).toBe('6');
   expect(asked()).toBe(before);
 });

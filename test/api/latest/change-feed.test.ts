@@ -160,7 +160,7 @@ test(`what was told of changes equals what is read anew, figure by figure; what 
   const random = createRandom(SEED);
   const programId = decodeKey(chain.programId) as Uint8Array;
   const handOver = createHandOver();
-  const fromTable = () => createTableFeed(store, () => performance.now());
+  const fromTable = () => createTableFeed(store, () => performance.now(), Date.now);
   const told = [memoryOf(handOver), memoryOf(fromTable())];
   const materialise = createMaterialiser({
     store,

@@ -108,7 +108,7 @@ test('what a turn had taken that failed for a sum is told by the next, though th
     },
   };
   const monotonic = () => now;
-  const feed = createTableFeed(mortal, monotonic);
+  const feed = createTableFeed(mortal, monotonic, Date.now);
   const memory = createMemory({ store: mortal, feed, clock: Date.now, monotonic, maxBytes: 1_000_000 });
   await write('7');
   expect((await memory.read(burnt)).value).toBe('7');
