@@ -64,14 +64,17 @@ const named = (
 ): Promise<string | null> =>
   devnet === null ? firstMint(system, signal) : castServed(base, devnet.addresses, signal);
 
-/** The mint of an indexed policy of a chain that is not ours, waited for a short while. */
+/** The mint of an indexed policy of a chain that is not ours, waited for a short while; a store that is away ends no stage. */
 async function firstMint({ store }: System, signal: AbortSignal): Promise<string | null> {
-  for (let attempt = 0; attempt < 20 && !signal.aborted; attempt += 1) {
-    const [row] = await store.query<{ mint: string }>(
+  const until = AbortSignal.any([signal, AbortSignal.timeout(SERVED_MS)]);
+  const asked = () =>
+    store.query<{ mint: string }>(
       'SELECT mint FROM policies FINAL WHERE exists ORDER BY profit_swept DESC, mint LIMIT 1',
     );
+  for (let attempt = 0; attempt < 20 && !until.aborted; attempt += 1) {
+    const [row] = await asked().catch(() => []);
     if (row !== undefined) return row.mint;
-    await pause(150, signal);
+    await pause(150, until);
   }
   return null;
 }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import type { Store } from '../../clickhouse/client.ts';
 import { readConfig } from '../../runtime/config/config.ts';
 import { createCounters } from '../../start/counters.ts';
 import type { DevnetAddresses, DevnetChild } from '../../start/devnet-child.ts';
@@ -13,12 +14,13 @@ const HOUR_S = 3600;
 /** A system whose API answers this status for every policy, and the screen that is printed of it. */
 async function screenOf(
   status: number,
-  parts: { failed?: Promise<never>; ended?: Promise<void>; keyFile?: string },
+  parts: { failed?: Promise<never>; ended?: Promise<void>; keyFile?: string; store?: Pick<Store, 'query'> },
 ) {
   const { url, close } = await serveAnswers(() => ({ status, body: {} }));
   onTestFinished(close);
   const counters = createCounters();
-  const system = { api: { port: Number(new URL(url).port) }, counters, failed: parts.failed ?? NEVER };
+  const port = Number(new URL(url).port);
+  const system = { api: { port }, counters, failed: parts.failed ?? NEVER, store: parts.store } as System;
   const addresses = {
     agent: { mint: 'itsAgent', keyFile: parts.keyFile ?? 'agent.json' },
     speaker: 'itsSpeaker',
@@ -32,7 +34,9 @@ async function screenOf(
     if (/updates\/s|…$/.test(printed)) stop.abort();
     return true;
   });
-  const shown = () => showProgress(system as System, readConfig({}), stop.signal, devnet as DevnetChild);
+  // With a store to ask it is a chain that is not ours.
+  const chain = parts.store === undefined ? (devnet as DevnetChild) : null;
+  const shown = () => showProgress(system, readConfig({}), stop.signal, chain);
   return { counters, shown, printed: () => printed };
 }
 
@@ -47,6 +51,17 @@ test('a stage that fails, or a local chain that ends, is told while the screen s
   vi.restoreAllMocks();
   const other = await screenOf(404, { ended: Promise.resolve() });
   await expect(other.shown()).rejects.toThrow('the local chain ended');
+});
+
+test('a store that answers one question of the screen only when it is asked again ends nothing', async () => {
+  const query = vi
+    .fn()
+    .mockResolvedValue([{ mint: 'aMint' }])
+    .mockRejectedValueOnce(new Error('reset by peer'));
+  const { shown, printed } = await screenOf(404, { store: { query } });
+  await shown();
+  expect(printed()).toMatch(/explorer\/coins\/aMint\n/);
+  expect(query).toHaveBeenCalledTimes(2);
 });
 
 test('the screen is whole while the local chain still lives through its past, and says how much of it is left', async () => {
