@@ -6,6 +6,8 @@ import type { Life } from './life/life.ts';
 const BATCH = 200;
 export const SLOTS_AN_HOUR = 3_600_000 / SLOT_MS;
 const TELL_MS = 2_000;
+/** A clock that is set right by less has nobody skip slots. */
+const ASLEEP_MS = 60_000;
 
 /** Makes a past of `slots` as fast as it goes; `onProgress` hears of the slot reached. */
 export async function makeHistory(
@@ -72,7 +74,8 @@ function slotOfClock(chain: Chain, nowMs: number): bigint {
 
 /**
  * Makes a block every `slotMs` until aborted; a skipped slot is a slot without a block. At the chain's own pace a
- * chain that lags behind the clock, after a night switched off, skips to it.
+ * chain that lags behind the clock, after a night switched off or suspended, skips to it; what it had no time for it
+ * makes up for.
  */
 export async function keepProducing(
   chain: Chain,
@@ -80,12 +83,22 @@ export async function keepProducing(
   slotMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  if (slotMs === SLOT_MS) chain.skipTo(slotOfClock(chain, Date.now()));
-  let start: { slot: bigint; ms: number } | null = null;
+  const skipToClock = () => {
+    if (slotMs === SLOT_MS) chain.skipTo(slotOfClock(chain, Date.now()));
+  };
+  skipToClock();
+  let start: { slot: bigint; ms: number; asleep: number } | null = null;
   while (!signal.aborted) {
+    if (start !== null && timeAsleep() - start.asleep > ASLEEP_MS) {
+      skipToClock();
+      start = null;
+    }
     const block = await chain.produce(life.next());
-    start ??= { slot: block.slot, ms: performance.now() };
+    start ??= { slot: block.slot, ms: performance.now(), asleep: timeAsleep() };
     const due = start.ms + Number(block.slot + 1n - start.slot) * slotMs;
     await pause(Math.max(0, due - performance.now()), undefined, { signal }).catch(() => undefined);
   }
 }
+
+/** Grows by how long the machine was suspended, when one of the two stands. */
+const timeAsleep = () => Date.now() - performance.now();
