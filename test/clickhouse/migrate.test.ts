@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openServer, type Store } from '../../clickhouse/client.ts';
 import { daySeries } from '../../clickhouse/queries/analytics/day-series.ts';
-import { migrate, migrations } from '../../clickhouse/schema/migrate.ts';
+import { type Migration, migrate, migrations } from '../../clickhouse/schema/migrate.ts';
 import { alone } from '../../clickhouse/schema/migration-lock.ts';
 import { statementsOf } from '../../clickhouse/schema/statements.ts';
 import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
@@ -116,6 +116,28 @@ describe('migrating', () => {
       );
     },
   );
+
+  test('keeps what transactions lack, as it was told last, also where it is repeated', async () => {
+    const bySlot = migrations().find(({ name }) => name.endsWith('_incomplete_by_slot.sql')) as Migration;
+    await migrateBefore(bySlot.name);
+    const row = { block_time: 7, policies: ['p'], missing: ['Routed'], reason: 'cut' };
+    for (const one of [
+      { ...row, slot: '5', signature: 'whole again' },
+      { ...row, slot: '5', signature: 'whole again', policies: [], missing: [] },
+      { ...row, slot: '6', signature: 'cut', block_time: null },
+    ])
+      await store.insert('incomplete_transactions', [one]);
+    const expected = [
+      { ...row, slot: '5', signature: 'whole again', block_time: '7', policies: [], missing: [] },
+      { ...row, slot: '6', signature: 'cut', block_time: null },
+    ];
+    const kept = () => store.query('SELECT * FROM incomplete_by_slot FINAL ORDER BY slot');
+    await migrate(store);
+    expect(await kept()).toEqual(expected);
+    // As after a run that was killed before it noted what it had done.
+    for (const statement of statementsOf(bySlot.sql)) await store.command(statement);
+    expect(await kept()).toEqual(expected);
+  });
 
   test('waits for rows that it makes out of rows as long as they take, and for nothing else', async () => {
     const told: Record<'asked' | 'waited', string[]> = { asked: [], waited: [] };

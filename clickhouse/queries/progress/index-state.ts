@@ -151,13 +151,13 @@ export async function incompleteState(store: Store): Promise<IncompleteState> {
     `WITH
        arrayFlatten(arrayMap(what -> arrayMap(policy -> (policy, toString(what)), i.policies), i.missing)) AS pairs,
        maxMap(pairs, arrayMap(pair -> ifNull(i.block_time, ${UNKNOWN_TIME}), pairs)) AS newest
-     SELECT toUInt32(count()) AS count,
+     SELECT toUInt32(uniqExact(i.signature)) AS count,
        arrayMap((pair, time) -> (pair.1, pair.2, nullIf(time, ${UNKNOWN_TIME})), newest.1, newest.2) AS policies,
        groupUniqArrayArrayIf(
          arrayMap(what -> (toString(toDate(fromUnixTimestamp64Second(assumeNotNull(i.block_time), 'UTC'))), toString(what)),
            i.missing), i.block_time IS NOT NULL) AS days,
        groupUniqArrayArrayIf(i.missing, i.block_time IS NULL) AS undated
-     FROM incomplete_transactions AS i FINAL
+     FROM incomplete_by_slot AS i FINAL
      WHERE ${LACKING}`,
     {},
   );
@@ -174,13 +174,13 @@ const MARK = `SELECT ${hashOver(`
     ${GAP_HASHES}
     UNION ALL
     SELECT sipHash128('incomplete', signature, policies, missing, ifNull(block_time, 0))
-    FROM incomplete_transactions FINAL WHERE ${LACKING}
+    FROM incomplete_by_slot FINAL WHERE ${LACKING}
     UNION ALL
     SELECT sipHash128('undated', slot, signature, position, ifNull(block_time, 0), summed) FROM (${STILL_UNDATED})`)}`;
 
 /** The same where nothing was ever incomplete or without a time, and whether something was: half of what the whole costs. */
 const MARK_OF_GAPS = `SELECT 0 AS has_more, ${hashOver(GAP_HASHES)}
-  UNION ALL (SELECT 1, '' FROM incomplete_transactions LIMIT 1)
+  UNION ALL (SELECT 1, '' FROM incomplete_by_slot LIMIT 1)
   UNION ALL (SELECT 1, '' FROM undated_events LIMIT 1)`;
 
 /** Where something once was incomplete or without a time. */

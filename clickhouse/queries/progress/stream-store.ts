@@ -140,7 +140,7 @@ export async function unresolvedTransactions(
   store: Store,
 ): Promise<{ signature: string; slot: bigint; blockTime: number | null }[]> {
   const rows = await store.query<{ signature: string; slot: string; block_time: string | null }>(
-    `SELECT signature, slot, block_time FROM incomplete_transactions FINAL WHERE ${UNRESOLVED}
+    `SELECT signature, slot, block_time FROM incomplete_by_slot FINAL WHERE ${UNRESOLVED}
      ORDER BY slot DESC, signature`,
   );
   return rows.map((row) => ({

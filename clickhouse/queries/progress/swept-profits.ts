@@ -42,7 +42,7 @@ export async function unsettledSweeps(
   most: number,
 ): Promise<UnsettledSweep[]> {
   const rows = await store.query<{ signature: string; slot: string; policies: string[] }>(
-    `SELECT signature, slot, policies FROM incomplete_transactions FINAL
+    `SELECT signature, slot, policies FROM incomplete_by_slot FINAL
      WHERE missing = [{profit:String}] AND slot <= {upTo:UInt64}
        AND (slot, signature) > ({slot:UInt64}, {signature:String}) AND ${LACKING}
      ORDER BY slot, signature LIMIT {most:UInt32}`,
@@ -112,7 +112,7 @@ export async function missingBetween(
   upTo: bigint,
 ): Promise<{ signature: string; missing: string[] }[]> {
   return store.query(
-    `SELECT signature, missing FROM incomplete_transactions FINAL
+    `SELECT signature, missing FROM incomplete_by_slot FINAL
      WHERE slot > {after:UInt64} AND slot <= {upTo:UInt64} AND (empty(policies) OR has(policies, {policy:String}))
        AND ${LACKING}`,
     { policy, after, upTo },

@@ -95,7 +95,7 @@ export async function storedBetween(store: Store, from: bigint, to: bigint): Pro
        PREWHERE slot >= {from:UInt64} AND slot <= {to:UInt64} WHERE has_index != {struck:UInt8}
        UNION ALL SELECT slot, signature, 0, 1, 0, failed, 0, tx_index, has_index FROM transactions
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64}
-       UNION ALL SELECT slot, signature, 0, 1, 1, 0, 0, 0, 0 FROM incomplete_transactions
+       UNION ALL SELECT slot, signature, 0, 1, 1, 0, 0, 0, 0 FROM incomplete_by_slot
        WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND (slot, signature) NOT IN (
          SELECT slot, signature FROM disputed_transactions
          WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND standing = ${STANDING.struck})

@@ -20,7 +20,7 @@ const TOTALS = `LEFT JOIN (
        SELECT r.mint AS mint, sum(r.routed) AS routed FROM policy_totals AS r FINAL GROUP BY r.mint
      ) AS t ON t.mint = p.mint
      LEFT JOIN (
-       SELECT DISTINCT arrayJoin(policies) AS policy, toUInt8(1) AS found FROM incomplete_transactions FINAL
+       SELECT DISTINCT arrayJoin(policies) AS policy, toUInt8(1) AS found FROM incomplete_by_slot FINAL
        WHERE hasAny(missing, ['${ANYTHING}', '${UNDECODED}', '${UNREADABLE}', 'Routed', 'Routed.amount']) AND ${LACKING}
      ) AS i ON i.policy = p.address`;
 

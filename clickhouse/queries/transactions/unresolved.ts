@@ -4,8 +4,8 @@ import { byTransaction, type InSlot, nameOf } from './by-transaction.ts';
 import { STANDING } from './disputed.ts';
 
 /**
- * A transaction that was told in a slot which died may land in another, so each slot is resolved by itself: it was read
- * whole there, or the chain does not have it there.
+ * A transaction that was told in a slot which died may land in another, higher or lower, so each slot is resolved by
+ * itself: it was read whole there, or the chain does not have it there.
  */
 const unresolvedOf = (rows: string): string => `(signature, slot) NOT IN (
     SELECT signature, slot FROM transactions WHERE signature IN (SELECT signature FROM ${rows})
@@ -13,11 +13,11 @@ const unresolvedOf = (rows: string): string => `(signature, slot) NOT IN (
     SELECT signature, slot FROM disputed_transactions
     WHERE slot IN (SELECT slot FROM ${rows}) AND standing = ${STANDING.struck})`;
 
-/** For a read of incomplete_transactions: those that nothing has resolved, what they lack derived or not. */
-export const UNRESOLVED = unresolvedOf('incomplete_transactions');
+/** For a read of incomplete_by_slot: those that nothing has resolved, what they lack derived or not. */
+export const UNRESOLVED = unresolvedOf('incomplete_by_slot');
 
 /** Likewise, of those the ones that lack something: what was read again is not looked for. */
-export const LACKING = `notEmpty(missing) AND ${unresolvedOf('incomplete_transactions WHERE notEmpty(missing)')}`;
+export const LACKING = `notEmpty(missing) AND ${unresolvedOf('incomplete_by_slot WHERE notEmpty(missing)')}`;
 
 /** Those of some transactions that lack something as far as their own rows say, resolved or not. */
 export async function incompleteAmong(
@@ -27,7 +27,7 @@ export async function incompleteAmong(
   const names = new Set(transactions.map(nameOf));
   const rows = await byTransaction(transactions, (of) =>
     store.query<Pick<IncompleteRow, 'slot' | 'signature' | 'reason'>>(
-      `SELECT slot, signature, reason FROM incomplete_transactions FINAL
+      `SELECT slot, signature, reason FROM incomplete_by_slot FINAL
        WHERE signature IN {signatures:Array(String)} AND slot IN {slots:Array(UInt64)} AND notEmpty(missing)`,
       of,
     ),

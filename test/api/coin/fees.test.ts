@@ -109,7 +109,7 @@ describe('fees', () => {
           cut('cut', time),
         ]);
         expect(await absent(), String(time)).toEqual([BOTH, lately]);
-        await held.api.truncate('incomplete_transactions');
+        await held.api.truncate('incomplete_by_slot');
         expect(await absent()).toEqual([NEITHER, NEITHER]);
       }
     });

@@ -199,7 +199,7 @@ test('what incomplete transactions lack is read once and never printed, however 
       ...store,
       query: async <Row>(sql: string, params?: Params) => {
         const rows = await store.query<Row>(sql, params);
-        if (!sql.includes('FROM incomplete_transactions AS i FINAL')) return rows;
+        if (!sql.includes('FROM incomplete_by_slot AS i FINAL')) return rows;
         reads += 1;
         const toJSON = () => {
           prints += 1;

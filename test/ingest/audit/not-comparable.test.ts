@@ -56,7 +56,7 @@ describe('what cannot be compared is said, and is no difference', () => {
       { signature: 'cut', slot: '5', block_time: 1_760_000_000, policies: [address], reason: 'cut' },
     ]);
     const { lines, summary } = await stage.audit();
-    await deleteRows(stage.store, 'incomplete_transactions', "signature = 'cut'");
+    await deleteRows(stage.store, 'incomplete_by_slot', "signature = 'cut'");
     expect(lines).toEqual([]);
     expect(summary).toContain(`${((await damage.policies()) - 1) * 8} chain counters`);
     expect(summary).toContain('8 chain counters: a transaction of the policy is incomplete');

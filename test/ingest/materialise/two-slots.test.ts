@@ -19,7 +19,8 @@ import { readTables } from './support/tables.ts';
 
 const SEED = 'two slots 1';
 const SLOTS = 160;
-const DEAD = 5n;
+const BELOW = 5n;
+const ABOVE = 10_000n;
 
 /** The transactions of one chain, with the share of logs that are cut. */
 async function transactions(forGood: number): Promise<TransactionRecord[]> {
@@ -33,8 +34,11 @@ async function transactions(forGood: number): Promise<TransactionRecord[]> {
 }
 
 const FAILED = toGeyser(run([], true), false);
-const inDeadSlot = (records: readonly TransactionRecord[], change: Partial<TransactionRecord> = {}) =>
-  records.map((one) => ({ ...one, slot: DEAD, ...change }));
+const inDeadSlot = (
+  slot: bigint,
+  records: readonly TransactionRecord[],
+  change: Partial<TransactionRecord> = {},
+) => records.map((one) => ({ ...one, slot, ...change }));
 /** As a node tells them that knows no places. */
 const readAgain = (records: readonly TransactionRecord[]): TransactionRecord[] =>
   records.map((one) => ({ ...one, source: 'rpc', index: null }));
@@ -67,7 +71,7 @@ async function applied(...batches: (readonly LogRecord[])[]): Promise<Store> {
 
 /** What takes out all that is stored of the slot that died. */
 async function strike(store: Store, records: readonly TransactionRecord[]): Promise<VerifiedRecord> {
-  const gone = records.map(({ signature }) => ({ signature: encodeBase58(signature), slot: DEAD }));
+  const gone = records.map(({ signature, slot }) => ({ signature: encodeBase58(signature), slot }));
   const struck = await storedState(store).verification?.tracesOf(gone);
   return { kind: 'verified', slot: 1_000n, struck: struck as VerifiedRecord['struck'] };
 }
@@ -87,7 +91,7 @@ async function told(store: Store) {
 
 /** Of rows with one key one is left, as after any while. */
 async function merged(store: Store): Promise<Store> {
-  for (const table of ['transactions', 'incomplete_transactions', 'disputed_transactions'])
+  for (const table of ['transactions', 'incomplete_by_slot', 'disputed_transactions'])
     await store.command(`OPTIMIZE TABLE ${table} FINAL`);
   return store;
 }
@@ -101,67 +105,80 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(open.map((store) => store.close())));
 
-describe('a transaction that was told in a slot which died, and whose logs are cut where it landed', () => {
-  const failed = () => inDeadSlot(cut, { payload: FAILED });
+describe.each([
+  ['below', BELOW],
+  ['above', ABOVE],
+])(
+  'a transaction that was told in a slot which died, and whose logs are cut where it landed: it died %s',
+  (_where, slot) => {
+    const failed = () => inDeadSlot(slot, cut, { payload: FAILED });
 
-  test.each([
-    ['before', () => [failed(), cut]],
-    ['in one batch', () => [[...failed(), ...cut]]],
-    ['after', () => [cut, failed()]],
-    ['and that is applied again behind it', () => [cut, failed(), cut]],
-  ])('counts as it is derived, and lacks what it lacks: told whole there %s', async (_, batches) => {
-    const store = await applied(...batches());
-    expect(await told(await merged(store))).toEqual(ofCut);
-  });
+    test.each([
+      ['before', () => [failed(), cut]],
+      ['in one batch', () => [[...failed(), ...cut]]],
+      ['after', () => [cut, failed()]],
+      ['and that is applied again behind it', () => [cut, failed(), cut]],
+    ])('counts as it is derived, and lacks what it lacks: told whole there %s', async (_, batches) => {
+      const store = await applied(...batches());
+      expect(await told(await merged(store))).toEqual(ofCut);
+    });
 
-  test('lacks what it lacks when the other is struck out, cut or whole, before it lands or behind it', async () => {
-    for (const dead of [failed(), inDeadSlot(cut), inDeadSlot(whole)])
-      for (const order of ['before', 'behind']) {
-        const { store, take } = await begun();
-        await take(...dead);
-        if (order === 'behind') await take(...cut);
-        await take(await strike(store, dead));
-        if (order === 'before') await take(...cut);
-        expect(await told(await merged(store))).toEqual(ofCut);
-        // Once more, as a replay does.
-        await take(...cut);
-        expect(await told(await merged(store))).toEqual(ofCut);
-      }
-  });
+    test('lacks what it lacks when the other is struck out, cut or whole, before it lands or behind it', async () => {
+      for (const dead of [failed(), inDeadSlot(slot, cut), inDeadSlot(slot, whole)])
+        for (const order of ['before', 'behind']) {
+          const { store, take } = await begun();
+          await take(...dead);
+          if (order === 'behind') await take(...cut);
+          if (order === 'behind') expect((await told(await merged(store))).count).toBe(ofCut.count);
+          await take(await strike(store, dead));
+          if (order === 'before') await take(...cut);
+          expect(await told(await merged(store))).toEqual(ofCut);
+          // Once more, as a replay does.
+          await take(...cut);
+          expect(await told(await merged(store))).toEqual(ofCut);
+        }
+    });
 
-  test('is whole again once it is read so there, though the table of transactions keeps the other', async () => {
-    const store = await applied(failed(), cut, readAgain(whole));
-    await merged(store);
-    const kept = await store.query<{ slot: string }>('SELECT DISTINCT slot FROM transactions');
-    expect(kept).toContainEqual({ slot: DEAD.toString() });
-    expect(await told(store)).toMatchObject({ ...ofWhole, unresolved: expect.anything() });
-  });
+    test('is whole again once it is read so there, though the table of transactions keeps the other', async () => {
+      const store = await applied(failed(), cut, readAgain(whole));
+      await merged(store);
+      const kept = await store.query<{ slot: string }>('SELECT DISTINCT slot FROM transactions');
+      expect(kept).toContainEqual({ slot: slot.toString() });
+      expect(await told(store)).toMatchObject({ ...ofWhole, unresolved: expect.anything() });
+    });
 
-  test('stays whole where it comes cut behind that', async () => {
+    test('stays whole where it comes cut behind that', async () => {
+      const { store, take } = await begun();
+      await take(...failed());
+      await take(...readAgain(whole));
+      await merged(store);
+      await take(...cut);
+      const { policyTotals, quoteDays } = ofWhole;
+      expect(await told(store)).toMatchObject({ policyTotals, quoteDays });
+    });
+  },
+);
+
+test.each([
+  ['below', BELOW],
+  ['above', ABOVE],
+])(
+  'one that was cut in a slot which died lacks that until it is struck out there, though it is whole where it landed: it died %s',
+  async (_where, slot) => {
+    const sweeps = new Set(ofCut.unsettled.map(({ signature }) => signature));
+    const dead = inDeadSlot(slot, cut).filter(({ signature }) => sweeps.has(encodeBase58(signature)));
     const { store, take } = await begun();
-    await take(...failed());
-    await take(...readAgain(whole));
-    await merged(store);
-    await take(...cut);
-    const { policyTotals, quoteDays } = ofWhole;
-    expect(await told(store)).toMatchObject({ policyTotals, quoteDays });
-  });
-});
-
-test('one that was cut in a slot which died lacks that until it is struck out there, though it is whole where it landed', async () => {
-  const sweeps = new Set(ofCut.unsettled.map(({ signature }) => signature));
-  const dead = inDeadSlot(cut).filter(({ signature }) => sweeps.has(encodeBase58(signature)));
-  const { store, take } = await begun();
-  await take(...whole);
-  const before = await missingMark(store);
-  await take(...dead);
-  expect((await told(await merged(store))).count).toBe(sweeps.size);
-  expect(await missingMark(store)).not.toBe(before);
-  await take(...whole);
-  expect((await told(await merged(store))).count).toBe(sweeps.size);
-  await take(await strike(store, dead));
-  expect(await told(await merged(store))).toEqual(ofWhole);
-  expect(await missingMark(store)).toBe(before);
-  // Nor is it compared with the chain again.
-  expect(await storedState(store).verification?.storedBetween(DEAD, DEAD)).toEqual([]);
-});
+    await take(...whole);
+    const before = await missingMark(store);
+    await take(...dead);
+    expect((await told(await merged(store))).count).toBe(sweeps.size);
+    expect(await missingMark(store)).not.toBe(before);
+    await take(...whole);
+    expect((await told(await merged(store))).count).toBe(sweeps.size);
+    await take(await strike(store, dead));
+    expect(await told(await merged(store))).toEqual(ofWhole);
+    expect(await missingMark(store)).toBe(before);
+    // Nor is it compared with the chain again.
+    expect(await storedState(store).verification?.storedBetween(slot, slot)).toEqual([]);
+  },
+);

@@ -18,7 +18,7 @@ export async function readTables(store: Store): Promise<Tables> {
     bySlot: await read('events_by_slot', 'slot, signature, position', 'log_partition'),
     transactions: await read('transactions', 'signature', ''),
     policyTransactions: await read('policy_transactions', 'policy, slot, signature', ''),
-    incomplete: await read('incomplete_transactions', 'signature', ''),
+    incomplete: await read('incomplete_by_slot', 'slot, signature', ''),
     policyTotals: await totals('policy_totals', 'mint', POLICY_SUMS, [
       'last_claim',
       'last_routed',
