@@ -16,8 +16,11 @@ const AT_ONCE = 4;
 /** Of those that wait from before: nobody waits for them, and each start reads all of them. */
 const KNOWN_AT_ONCE = 2;
 const REST_MS = 50;
-/** Over half a minute and more: what one node told half of another may tell whole once it has come to its slot. */
+/** Over some seconds: what one node told half of another may tell whole once it has come to its slot. */
 const TRIES_OF_HALF = 6;
+/** The other may be away for longer. Twice as long each time: a node that records nothing is not asked for all of them for ever. */
+const HALF_AGAIN_MS = 600_000;
+const HALF_AGAIN_MOST_MS = 24 * 3_600_000;
 /** More than this is not kept in memory: what is left out is read once there is room. */
 const MOST_WAITING = 20_000;
 const MOST_KNOWN = 200_000;
@@ -54,7 +57,12 @@ interface Task {
   info: CutTransaction;
   index: number | null;
   attempt: number;
+  /** How often all that was told of it was half. */
+  halves: number;
 }
+
+/** What ended as half: how often it was told so, and from when on it is asked for again, by performance.now(). */
+type Half = Pick<Task, 'index' | 'halves'> & { again: number };
 
 /**
  * Reads transactions with cut logs again over RPC, whose logs may be whole. One that the node does not have goes to
@@ -64,11 +72,21 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
   const { rpc, logger, signal } = options;
   /**
    * What was read again once stays as it is: logs that are cut everywhere would be read for ever. Each slot by itself: the
-   * one that it was told in first may have died.
+   * one that it was told in first may have died. Nothing of a half was sent: it is asked for again at a later look.
    */
   const known = createLru<true>(options.mostKnown ?? MOST_KNOWN);
   /** Likewise, of the store's last look those that were taken: each of them, or one more than fit would have all read again. */
   let taken = new Set<string>();
+  const halved = createLru<Half>(options.mostKnown ?? MOST_KNOWN);
+
+  const later = (info: CutTransaction, { index, halves }: Pick<Task, 'index' | 'halves'>) => {
+    const waitMs = Math.min(HALF_AGAIN_MOST_MS, HALF_AGAIN_MS * 2 ** (halves - TRIES_OF_HALF - 1));
+    halved.set(nameOf(info), { index, halves, again: performance.now() + waitMs });
+    logger.warn(
+      { signature: info.signature, waitMs },
+      'nodes tell half of a transaction: asked for again later',
+    );
+  };
 
   /** A queue, so many of which are read at once; @param restMs behind each of them. */
   const createQueue = (atOnce: number, restMs: number) => {
@@ -77,12 +95,15 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
     const work = async () => {
       for (let task = queue.shift(); task !== undefined && !signal.aborted; task = queue.shift()) {
         const { info, index, attempt } = task;
+        let { halves } = task;
         try {
           const record = await readTransaction(rpc, info, 0, index);
           // The store has what the stream told of it: half of that would only take from it.
           const isHalf = legibility(record) !== 'whole';
-          if (isHalf && attempt < TRIES_OF_HALF) throw new HistoryUnavailableError('nodes tell half of it');
-          if (!isHalf) await options.send([record]);
+          if (isHalf) halves += 1;
+          if (isHalf && halves <= TRIES_OF_HALF) throw new HistoryUnavailableError('nodes tell half of it');
+          if (isHalf) later(info, { index, halves });
+          else await options.send([record]);
           if (restMs > 0) await pause(restMs, signal);
         } catch (error) {
           const { signature } = info;
@@ -90,16 +111,16 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
             { signature, attempt, error: messageOf(error) },
             'a transaction with cut logs is not read again yet',
           );
-          queue.push({ ...task, attempt: attempt + 1 });
+          queue.push({ ...task, halves, attempt: attempt + 1 });
           await pause(backoffMs(attempt), signal);
         }
       }
       workers -= 1;
     };
     /** Whether there was room for it. */
-    return (info: CutTransaction, index: number | null): boolean => {
+    return (info: CutTransaction, index: number | null, halves = 0): boolean => {
       if (queue.length >= (options.mostWaiting ?? MOST_WAITING)) return false;
-      queue.push({ info, index, attempt: 0 });
+      queue.push({ info, index, attempt: 0, halves });
       if (workers === atOnce) return true;
       workers += 1;
       void work();
@@ -121,7 +142,11 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
       taken = new Set();
       for (const info of transactions) {
         const name = nameOf(info);
-        if (before.has(name) || known.has(name) || readKnown(info, null)) taken.add(name);
+        const half = halved.peek(name);
+        const isDue = half !== undefined && half.again <= performance.now();
+        if (isDue && readKnown(info, half.index, half.halves)) halved.delete(name);
+        if (half !== undefined || before.has(name) || known.has(name) || readKnown(info, null))
+          taken.add(name);
       }
     },
   };

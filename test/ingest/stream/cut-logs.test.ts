@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createCutLogsReader } from '../../../ingest/stream/cut-logs.ts';
 import type { TransactionUpdate } from '../../../ingest/stream/geyser/update.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
@@ -10,6 +10,11 @@ import { toJson } from '../../schemas/support/encode-transaction.ts';
 import { ours, theirs } from '../../schemas/support/program-calls.ts';
 import { run } from '../../schemas/support/run.ts';
 import { awaited } from '../../support/awaited.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 const SIGNATURE = encodeBase58(new Uint8Array(64).fill(7));
 
@@ -65,6 +70,79 @@ test('half of it, as one node tells it, takes nothing from what the stream told:
   abort.abort();
   expect(asked).toBe(2);
   expect(legibility(read[0] as TransactionRecord)).toBe('whole');
+});
+
+/** A node that tells half of each transaction until it is told to tell all of it, and what it was asked for. */
+function halfRecorded(failsFirst = 0) {
+  const whole = JSON.parse(Buffer.from(toJson(run([theirs({ call: ours() })]), false)).toString());
+  const asked: string[] = [];
+  const node = { tellsAll: false };
+  const getTransaction = async (signature: string) => {
+    asked.push(signature);
+    if (asked.length <= failsFirst) return null;
+    const landed = { ...whole, slot: 30, transaction: { ...whole.transaction, signatures: [signature] } };
+    if (node.tellsAll) return landed;
+    return { ...landed, meta: { ...landed.meta, innerInstructions: null, logMessages: null } };
+  };
+  return { rpc: { getTransaction } as unknown as Rpc, asked, node };
+}
+
+test('nodes that did not answer or did not have it yet are no halves of it', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  vi.useFakeTimers();
+  const abort = new AbortController();
+  const { rpc, asked, node } = halfRecorded(8);
+  const sent: LogRecord[] = [];
+  const reader = createCutLogsReader({
+    ...{ rpc, logger: createLogger('silent', 'test'), signal: abort.signal },
+    send: async (records) => void sent.push(...records),
+  });
+  reader.addKnown([rowOf(1)]);
+  for (let step = 0; asked.length < 9 && step < 1_000; step += 1) await vi.advanceTimersByTimeAsync(100);
+  expect(asked).toHaveLength(9);
+  node.tellsAll = true;
+  for (let step = 0; sent.length < 1 && step < 1_000; step += 1) await vi.advanceTimersByTimeAsync(100);
+  abort.abort();
+  expect(sent).toHaveLength(1);
+  expect(asked).toHaveLength(10);
+});
+
+test('what all nodes told half of is asked for again later, once each time and ever more rarely, and no more once it is whole', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  vi.useFakeTimers();
+  const abort = new AbortController();
+  const { rpc, asked, node } = halfRecorded();
+  const sent: LogRecord[] = [];
+  const reader = createCutLogsReader({
+    ...{ rpc, logger: createLogger('silent', 'test'), signal: abort.signal },
+    send: async (records) => void sent.push(...records),
+  });
+  // One that the stream brought, which the store has too, and one of the store alone.
+  reader.add({ signature: rawOf(1), slot: 30n, index: 3 } as unknown as TransactionUpdate, null);
+  const looks = async (minutes: number) => {
+    const before = asked.length;
+    for (let minute = 0; minute < minutes; minute += 1) {
+      reader.addKnown([rowOf(2), rowOf(1)]);
+      await vi.advanceTimersByTimeAsync(60_000);
+    }
+    return asked.length - before;
+  };
+  await looks(9);
+  expect(asked).toHaveLength(14);
+  // After 10 minutes, 20 more and 40 more.
+  expect(await looks(11)).toBe(2);
+  expect(await looks(20)).toBe(2);
+  expect(await looks(24)).toBe(0);
+  expect(await looks(16)).toBe(2);
+  // However long it has been so, once a day.
+  await looks(5 * 24 * 60);
+  expect(await looks(10 * 24 * 60)).toBeLessThanOrEqual(20);
+  expect(sent).toEqual([]);
+  node.tellsAll = true;
+  expect(await looks(25 * 60)).toBe(2);
+  expect(sent).toHaveLength(2);
+  expect(await looks(3 * 24 * 60)).toBe(0);
+  abort.abort();
 });
 
 /** A node that has each transaction, cut as the stream told it, and how often it was asked for each. */
