@@ -1,3 +1,7 @@
+import {
+  NO_PROTOCOL_HISTORY,
+  type ProtocolHistoryRows,
+} from '../../../clickhouse/queries/history/protocol.ts';
 import { HOUR_S, isoTime } from '../../../schemas/units.ts';
 import { printedHead, printedItem, printedList } from '../../http/answers/printed.ts';
 import { NO_STEPS, printedSteps, stepsBetween } from '../../http/answers/printed-steps.ts';
@@ -10,7 +14,7 @@ import { type Block, blocksOf, endsIn } from '../blocks.ts';
 import { passedHours } from '../passed-hours.ts';
 import { type Range, STEP_S } from '../range.ts';
 import { createQuoteAt, protocolItems } from './items.ts';
-import { type BegunAt, begunBefore } from './policies-begun.ts';
+import { type BegunAt, begunBefore, whichBefore } from './policies-begun.ts';
 
 /** So many steps of 40 assets are made in 15 ms. */
 const STEPS_A_PIECE = 24;
@@ -46,7 +50,6 @@ function printedEnds(
   const [first, last] = [ends[0] as number, ends.at(-1) as number];
   const blocks = blocksOf(ends, each, passed);
   // All of them before anything is printed: what is lacking is asked for together.
-  view.one('protocolBegun');
   for (const block of blocks) sumsIn(view, block, each);
   const numberOf = (begin: number, end: number) => Math.floor((end - begin) / each) + 1;
   return blocks.flatMap((block) => {
@@ -73,8 +76,12 @@ function printedEnds(
   });
 }
 
-const sumsIn = (view: View, { first, last, passed }: Block, each: number) =>
-  view.get('protocolHistory', pageKey('', first, last, each, passed));
+/** They are of the policies that had begun: where one of these is closed, or turns up, that is another sum. */
+function sumsIn(view: View, { first, last, passed }: Block, each: number): ProtocolHistoryRows {
+  const which = whichBefore(view.one('protocolBegun'), first + (passed - 1) * each);
+  if (which === '') return NO_PROTOCOL_HISTORY;
+  return view.get('protocolHistory', pageKey('', first, last, each, passed, which));
+}
 
 /** Policies come every now and then; what is printed of a step stays where none has come before it. */
 function begunAt(view: View, ends: readonly number[], each: number): BegunAt & { tag: string } {
@@ -83,6 +90,7 @@ function begunAt(view: View, ends: readonly number[], each: number): BegunAt & {
       mint: row.quote_mint,
       counts: ends.map((end) => begunBefore(row, end)),
     }));
-    return { policies, tag: tagOf(JSON.stringify(policies)) };
+    const which = whichBefore(view.one('protocolBegun'), ends.at(-1) ?? 0);
+    return { policies, tag: tagOf(JSON.stringify(policies), which) };
   });
 }

@@ -130,7 +130,10 @@ export const KINDS = {
       }),
     { ...LONG, sums: true },
   ),
-  /** By the ends of steps (the first, the last, how far they are apart, in hours), and how many of them are passed. */
+  /**
+   * By the ends of steps (the first, the last, how far they are apart, in hours), how many of them are passed, and which
+   * policies had begun by then: any write to policies would have all of it read again.
+   */
   protocolHistory: page<ProtocolHistoryRows>(
     HISTORY_FROM,
     NO_PROTOCOL_HISTORY,

@@ -78,25 +78,35 @@ export async function protocolHistoryRows(
   return { sums, cover };
 }
 
-/** Of each quote asset: how many policies had begun with the end of each hour in which one did, oldest first. */
+/**
+ * Of each quote asset: how many policies had begun with the end of each hour in which one did, oldest first, and which: two
+ * that are the same have the same hash.
+ */
 export interface BegunPolicies {
   quote_mint: string;
-  begun: readonly { hour: number; total: number }[];
+  begun: readonly { hour: number; total: number; which: string }[];
 }
 
 export async function begunPolicies(store: Store): Promise<BegunPolicies[]> {
-  const rows = await store.query<{ quote_mint: string; hours: number[]; counts: number[] }>(
-    `SELECT quote_mint, arraySort(groupArray((hour, n))) AS begun,
-       arrayMap(one -> one.1, begun) AS hours, arrayMap(one -> one.2, begun) AS counts
-     FROM (SELECT quote_mint, toUInt32(greatest(intDiv(created_at, 3600), 0)) AS hour, toUInt32(count()) AS n
+  const rows = await store.query<{
+    quote_mint: string;
+    hours: number[];
+    counts: number[];
+    hashes: string[];
+  }>(
+    `SELECT quote_mint, arraySort(groupArray((hour, n, hash))) AS begun, arrayMap(one -> one.1, begun) AS hours,
+       arrayMap(one -> one.2, begun) AS counts, arrayMap(one -> toString(one.3), begun) AS hashes
+     FROM (SELECT quote_mint, toUInt32(greatest(intDiv(created_at, 3600), 0)) AS hour, toUInt32(count()) AS n,
+             sumWithOverflow(sipHash64(address)) AS hash
            FROM policies FINAL WHERE exists = 1 GROUP BY quote_mint, hour)
      GROUP BY quote_mint ORDER BY quote_mint`,
   );
-  return rows.map(({ quote_mint, hours, counts }) => {
-    let total = 0;
+  return rows.map(({ quote_mint, hours, counts, hashes }) => {
+    let [total, which] = [0, 0n];
     const begun = hours.map((hour, at) => {
       total += counts[at] ?? 0;
-      return { hour, total };
+      which = BigInt.asUintN(64, which + BigInt(hashes[at] ?? 0));
+      return { hour, total, which: which.toString(36) };
     });
     return { quote_mint, begun };
   });
