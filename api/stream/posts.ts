@@ -11,7 +11,7 @@ export interface FreshPost {
 
 export interface PostFeed {
   begin(): Promise<void>;
-  /** Null before it has begun, and where it could not begin again. */
+  /** Null before it has begun, where it could not begin again, and where posts that it had told are gone. */
   tip(): PostPosition | null;
   /** None where it begins only now. */
   news(): Promise<FreshPost[]>;
@@ -53,6 +53,11 @@ export function createPostFeed(posts: NumberedPosts): PostFeed {
       const before = tip;
       const had = new Set(known.map(({ id }) => id));
       const { rows } = await read(windowBefore(before.id));
+      if (!hasAll(rows, known, windowBefore(before.id))) {
+        // Postgres was put back to an older dump, which gives its numbers anew: it begins again from there.
+        known = null;
+        return [];
+      }
       known = rows;
       const id = rows.length === 0 ? before.id : numberOf(rows.at(-1) as AgentPost);
       tip = { id, recent: recentOf(rows)(id) };
@@ -76,6 +81,16 @@ const numberOf = ({ id }: AgentPost) => BigInt(id);
 const windowBefore = (id: bigint) => (id > WINDOW_POSTS ? id - WINDOW_POSTS : 0n);
 
 const recentOf = (rows: readonly AgentPost[]) => recentIn(rows.map(numberOf), WINDOW_POSTS);
+
+/** Whether those behind a number are among the rows as they were: no post is ever changed, or taken back. */
+function hasAll(rows: readonly AgentPost[], before: readonly AgentPost[], behind: bigint): boolean {
+  const now = new Map(rows.map((post) => [post.id, post]));
+  return before.every((post) => {
+    const found = now.get(post.id);
+    if (found === undefined) return numberOf(post) <= behind;
+    return found.mint === post.mint && found.createdAt === post.createdAt && found.text === post.text;
+  });
+}
 
 /** Those that came late, behind a higher number, stand first: whoever has a new one has them too, wherever he is cut off. */
 function inOrder(fresh: readonly AgentPost[], rows: readonly AgentPost[], before: PostPosition): FreshPost[] {

@@ -220,3 +220,27 @@ test('what fails is tried again after twice the time, up to a bound, and as befo
   await over.promise;
   expect(waits).toEqual([200, 400, 500, 500, 100, 200, 100]);
 });
+
+test('where Postgres was put back to an older dump, who listens is told a gap, and then what is posted', async () => {
+  const { stored, errors, listen, is, happen } = hubOver();
+  const posts = (from: number, to: number, text: string) =>
+    Array.from({ length: to - from + 1 }, (_, n) => ({ id: String(from + n), mint: 'm', text }) as AgentPost);
+  stored.splice(0, 1, ...posts(1, 500, 'lost'));
+  is('there');
+  const alone = await listen({ events: false, posts: true });
+  const both = await listen({ events: true, posts: true });
+  stored.splice(200, 300, ...posts(201, 201, 'of a dump'));
+  const gap = JSON.stringify({ reason: 'posts could not be read for a while', read: '/coins/:mint/posts' });
+  await awaited(() => expect(alone.told()).toEqual([['gap', 'p201.100', gap]]));
+  await awaited(() => expect(both.told()).toEqual([['gap', 'e5.0.0.0-p201.100', gap]]));
+  const told = (id: number) => ['post', `p${id}.100`, `{"id":"${id}","mint":"m","text":"of a dump"}`];
+  stored.push(...posts(202, 203, 'of a dump'));
+  await awaited(() => expect(alone.told().slice(1)).toEqual([told(202), told(203)]));
+  // Of a moment ago, and the numbers were given anew before it was looked at again.
+  stored.splice(201, 2, ...posts(202, 204, 'of another dump'));
+  await awaited(() => expect(alone.told().slice(3)).toEqual([['gap', 'p204.100', gap]]));
+  happen();
+  await awaited(() => expect(both.told().at(-1)).toEqual(['activity', 'e6.1.0.0-p204.100', '{"n":0}']));
+  expect(errors).toEqual([]);
+  for (const one of [alone, both]) one.close();
+});
