@@ -61,7 +61,8 @@ export function createLatest(options: LatestOptions): Latest {
   const times = { ...TIMES, ...options.times };
   const onError = options.onError ?? (() => {});
   const monotonic = options.monotonic ?? (() => performance.now());
-  const memories = new WeakMap<Store, Followed>();
+  /** Of the database that serves; of the former one until somebody has asked since. */
+  const memories = new Map<Store, Followed>();
   const begunAt = monotonic();
 
   const followed = (store: Store): Followed => {
@@ -77,6 +78,8 @@ export function createLatest(options: LatestOptions): Latest {
       waking: null,
       following: false,
     };
+    // Home stays open whatever serves, and its memory would with it. Who reads the former one yet has it in hand.
+    memories.clear();
     memories.set(store, made);
     return made;
   };

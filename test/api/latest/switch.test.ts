@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LatestTimes } from '../../../api/latest/latest.ts';
 import { type ServingStore, type ServingTimes, serveFrom } from '../../../api/latest/serving-store.ts';
@@ -9,6 +11,9 @@ import { type Databases, openDatabases } from '../../support/databases.ts';
 import { type Heard, listenTo } from '../stream/support/listen.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { appliedRow, key, originRow, policyRow } from '../support/rows.ts';
+
+setFlagsFromString('--expose-gc');
+const collect: () => void = runInNewContext('gc');
 
 let databases: Databases;
 let former: Store;
@@ -186,6 +191,41 @@ test('a database that serves no more is closed after its grace, home never', asy
   await awaited(() => expect(closed).toEqual([next.database]));
   expect(serving.currentStore().database).toBe(former.database);
   expect(await serving.currentStore().query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+});
+
+test('the memory of a database that serves no more is let go, though home stays open', async () => {
+  const reading = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  let once = true;
+  const { api, serving } = await open((store) => ({
+    ...store,
+    query: async (sql, params) => {
+      if (once && store.database === former.database && sql.includes('FROM origins')) {
+        once = false;
+        reading.resolve();
+        await held.promise;
+      }
+      return store.query(sql, params);
+    },
+  }));
+  const kept = async () => {
+    const { value } = await api.latest.read((view) => new WeakRef(view.one('quotesInUse')));
+    return value;
+  };
+  const ofHome = await kept();
+  // One that reads it yet, and ends in it.
+  const slow = ask(api);
+  await reading.promise;
+  await turn();
+  await awaited(() => expect(serving.currentStore().database).toBe(next.database));
+  const ofNext = await kept();
+  held.resolve();
+  expect(await slow).toBe('old 100');
+  await awaited(() => {
+    collect();
+    expect(ofHome.deref()).toBeUndefined();
+  });
+  expect(ofNext.deref()).toBeDefined();
 });
 
 test('whoever waits for the first look has a store then, or is told at once that there is none', async () => {
