@@ -11,7 +11,7 @@ import { createPatientList } from '../../history/accounts/patient-list.ts';
 import { createPatientRead, leftOut, type ReadAccounts } from '../../history/accounts/patient-read.ts';
 import type { LogWriter } from '../../log/port.ts';
 import { createFollowedAddresses } from '../../stream/following/addresses.ts';
-import { lacksOf } from '../../stream/following/list-lacks.ts';
+import { belongsInList, lacksOf } from '../../stream/following/list-lacks.ts';
 import type { KnownAccount } from '../../stream/stored-state.ts';
 
 const READS_AT_ONCE = 4;
@@ -77,8 +77,7 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
     pageReader((addresses, at) => reader.readOfStrangers(addresses, at, expected)),
   ) as [typeof readPage, typeof readPage];
 
-  const isOfProgram = ({ owner, lamports }: AccountRecord) =>
-    lamports > 0n && Buffer.compare(owner, program) === 0;
+  const isOfProgram = belongsInList(program);
   const listed = (await createPatientList(reader, programId, options)(notBefore)) ?? [];
   const owned = 'why' in listed ? [] : listed;
   if ('why' in listed) unlisted = listed.words;

@@ -4,7 +4,7 @@ import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { configAddress } from '../../../schemas/solana/pda.ts';
 import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
 import { createAccountReader } from '../../history/accounts/account-reader.ts';
-import { lacksOf } from '../../stream/following/list-lacks.ts';
+import { belongsInList, lacksOf } from '../../stream/following/list-lacks.ts';
 import type { Finding } from './finding.ts';
 
 /** Whether a node's list of the program's accounts lacks any that it tells of elsewhere; null where nothing says so. */
@@ -25,7 +25,7 @@ export async function tryList(
     if (!listed.some(({ address }) => encodeBase58(address) === config)) named.add(config);
     const [slot = 0n] = listed.map((record) => record.slot);
     const some = await reader.read([...named].slice(0, ADDRESSES_PER_READ), slot);
-    const there = some.filter(({ lamports, owner }) => lamports > 0n && Buffer.compare(owner, program) === 0);
+    const there = some.filter(belongsInList(program));
     if (there.length === 0 && short === 0) return null;
   } catch (error) {
     // A node that does not answer, or lists none, is told of elsewhere.

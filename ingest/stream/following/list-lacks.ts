@@ -12,6 +12,15 @@ export interface ListLacks {
   short: number;
 }
 
+/**
+ * Whether an account is there that a list of the program's has to have. Anybody makes accounts of zeros and gives them to the
+ * program: a list by first bytes has none of those, and none that the program made begins so.
+ */
+export const belongsInList =
+  (programId: Uint8Array) =>
+  ({ owner, lamports, data }: AccountRecord): boolean =>
+    lamports > 0n && Buffer.compare(owner, programId) === 0 && accountType(data) !== null;
+
 /** A list may be cut, or come from an index that is behind, and look like a whole one. */
 export function lacksOf(programId: Uint8Array, listed: readonly AccountRecord[]): ListLacks {
   const found = new Set<string>();

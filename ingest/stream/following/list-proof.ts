@@ -13,7 +13,7 @@ export type ListStatus =
 
 /** What came of reading accounts that a list has not. */
 export interface ReadBeside {
-  /** So many are there, and the program's. */
+  /** So many are there, and the program's own: no account that somebody gave it. */
   owned: number;
   /** Those that could not be read: nobody knows. */
   left: readonly string[];

@@ -12,7 +12,7 @@ import { createPatientRead, leftOut } from '../../history/accounts/patient-read.
 import { behindStream, newestSlot } from './behind-stream.ts';
 import { createJoinedReading } from './joined-reading.ts';
 import { createLeftOut } from './left-out.ts';
-import { type ListLacks, lacksOf } from './list-lacks.ts';
+import { belongsInList, type ListLacks, lacksOf } from './list-lacks.ts';
 import { createListProof, type ListProofOptions, type ListStatus, type ReadBeside } from './list-proof.ts';
 
 const READS_AT_ONCE = 4;
@@ -58,6 +58,7 @@ export interface Sweeper {
 
 export function createSweeper(options: SweeperOptions): Sweeper {
   const { reader, programId, learn, send, logger, signal } = options;
+  const isOwned = belongsInList(programId);
   const patientRead = createPatientRead(reader.read, options);
   const readMints = createPatientRead(
     (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, 'mint'),
@@ -111,8 +112,6 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     return found;
   };
   const again = createLeftOut({ read, everyMs, signal });
-  const isOwned = ({ owner, lamports }: AccountRecord) =>
-    lamports > 0n && Buffer.compare(owner, programId) === 0;
 
   const tell = (now: ListStatus) => {
     listed = now;

@@ -15,6 +15,7 @@ import { createProgress } from '../../../runtime/process/progress.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
+import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ledgerTransactions } from '../support/ledger-facts.ts';
 
 let chain: Chain;
@@ -211,6 +212,23 @@ test('a list of accounts that lacks some is told, with what to do', async () => 
   expect(err).toEqual([
     expect.stringMatching(/^the list of the program's accounts .* lacks .* run it again$/),
   ]);
+});
+
+test('what somebody gave the program is in no list by first bytes, and makes none a part', async () => {
+  const given = encodeBase58(new Uint8Array(32).fill(7));
+  const owner = decodeKey(chain.programId) as Uint8Array;
+  const giving = (node: Rpc): Partial<Rpc> => ({
+    getMultipleAccounts: async (addresses, options) => {
+      const { slot, accounts } = await node.getMultipleAccounts(addresses, options);
+      const zeros = { owner, lamports: 1n, data: new Uint8Array(165) };
+      return { slot, accounts: accounts.map((one, at) => (addresses[at] === given ? zeros : one)) };
+    },
+  });
+  const known = [{ address: given, expected: 'token_account', named: true }] as const;
+  const store = { knownAccounts: async () => [...known], openGaps: async () => [] };
+  const { err, records } = await backfilled(0n, [], { scans: 'filtered' }, giving, { store });
+  expect(records.some((one) => one.kind === 'account' && encodeBase58(one.address) === given)).toBe(true);
+  expect(err).toEqual([]);
 });
 
 test('an account that cannot be read is named, and not counted among those that were', async () => {

@@ -4,6 +4,7 @@ import { createSweeper, type Sweeper } from '../../../ingest/stream/following/sw
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { policyBytes } from '../materialise/support/accounts.ts';
 import { account, key, rawKey } from '../materialise/support/records.ts';
 import { until } from '../support/stream-stage.ts';
 
@@ -11,13 +12,16 @@ const PROGRAM = rawKey('program');
 let stop: AbortController;
 afterEach(() => stop.abort());
 
-/** A sweeper before a node that lists no account and cannot read the one that is called `bad`, until it can. */
-function sweeping(isThere: boolean) {
+/**
+ * A sweeper before a node that lists no account and cannot read the one that is called `bad`, until it can.
+ * @param data what stands there, of the program; null: nothing does
+ */
+function sweeping(data: Uint8Array | null) {
   stop = new AbortController();
   const seen = { sent: [] as LogRecord[], listed: [] as ListStatus[], compared: 0, isBroken: true };
   const stateOf = (address: string, slot: bigint): AccountRecord => ({
-    ...account('any', isThere ? PROGRAM : rawKey('system'), new Uint8Array(8)),
-    ...{ source: 'rpc', slot, address: decodeKey(address) as Uint8Array, lamports: isThere ? 1n : 0n },
+    ...account('any', data === null ? rawKey('system') : PROGRAM, data ?? new Uint8Array(8)),
+    ...{ source: 'rpc', slot, address: decodeKey(address) as Uint8Array, lamports: data === null ? 0n : 1n },
   });
   const sweeper: Sweeper = createSweeper({
     reader: {
@@ -46,7 +50,7 @@ const slotsOf = (sent: readonly LogRecord[]) =>
   );
 
 test('what a sweep had to leave out is read once it can be, at the slot that the sweep was asked for', async () => {
-  const { sweeper, seen } = sweeping(false);
+  const { sweeper, seen } = sweeping(null);
   sweeper.request(9n);
   await until('the sweep is done', () => seen.listed.length > 0);
   expect(seen.sent).toEqual([]);
@@ -56,7 +60,7 @@ test('what a sweep had to leave out is read once it can be, at the slot that the
 });
 
 test('so is a newcomer', async () => {
-  const { sweeper, seen } = sweeping(false);
+  const { sweeper, seen } = sweeping(null);
   await sweeper.read([key('bad')], 9n);
   expect(seen.sent).toEqual([]);
   seen.isBroken = false;
@@ -65,7 +69,7 @@ test('so is a newcomer', async () => {
 });
 
 test('a list is not proved whole while nobody knows whether an account is there that it lacks', async () => {
-  const { sweeper, seen } = sweeping(false);
+  const { sweeper, seen } = sweeping(null);
   sweeper.request(9n);
   await until('it is compared again and again', () => seen.compared > 5);
   expect(seen.listed).toEqual(['unproved']);
@@ -75,10 +79,24 @@ test('a list is not proved whole while nobody knows whether an account is there 
 });
 
 test('where it turns out to be there the list is asked for again, and is a part', async () => {
-  const { sweeper, seen } = sweeping(true);
+  const { sweeper, seen } = sweeping(policyBytes());
   sweeper.request(9n);
   await until('it is compared again and again', () => seen.compared > 5);
   seen.isBroken = false;
   await until('it is told', () => seen.listed.includes('part'));
   expect(seen.listed).not.toContain('proved');
 });
+
+test.each([0, 8, 700])(
+  'what somebody gives the program, %i zeros, is in no list by first bytes, and makes none a part',
+  async (length) => {
+    const { sweeper, seen } = sweeping(new Uint8Array(length));
+    seen.isBroken = false;
+    sweeper.request(9n);
+    await until('it is told', () => seen.listed.length > 0);
+    expect(seen.listed).not.toContain('part');
+    await until('it is proved', () => seen.listed.includes('proved'));
+    expect(seen.listed).toEqual(['unproved', 'proved']);
+    expect(slotsOf(seen.sent)).toEqual([9n]);
+  },
+);
