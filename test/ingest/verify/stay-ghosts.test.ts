@@ -137,3 +137,16 @@ test('what a list lacks and a later one has stays, though no node tells the tran
     expect(told).toBe(rounds * 6);
   }
 });
+
+test.each([
+  ['a block 16 slots behind it', 1_116, 1],
+  ['none before the 17th, as where each of them has a hole', 1_117, null],
+])('what the chain dropped is struck out by what nodes show: %s', async (_, next, expected) => {
+  const skipping: Backend = (slot) => slot < 1_095 || slot >= next;
+  expect(
+    await struck(
+      [...ON_CHAIN, GHOST],
+      addressOf(() => skipping),
+    ),
+  ).toBe(expected);
+});
