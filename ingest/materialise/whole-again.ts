@@ -6,9 +6,8 @@ import type { TransactionRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 
 /**
- * Of the incomplete transactions that were read again whole says their own row, too, that nothing is missing: of two
- * whole readings in two slots the table of transactions keeps one, and that may be of the slot that died. At the tip
- * nothing is read again, and nothing asked.
+ * Of the incomplete transactions that were read again whole says their own row, too, that nothing is missing: what is so
+ * is looked for no more among all that was read whole. At the tip nothing is read again, and nothing asked.
  */
 export async function wholeAgainRows(
   store: Store,

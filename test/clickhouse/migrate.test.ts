@@ -139,6 +139,33 @@ describe('migrating', () => {
     expect(await kept()).toEqual(expected);
   });
 
+  test('knows what was read whole before it was kept by its slots, what is written meanwhile, and each once', async () => {
+    await migrateBefore('0036');
+    const row = (name: string, slot: number) => ({
+      signature: name,
+      slot,
+      tx_index: 0,
+      has_index: 1,
+      failed: 0,
+    });
+    await store.insert('transactions', [row('a', 5), row('b', 5)]);
+    const own = migrations().find(({ name }) => name.startsWith('0036')) as { sql: string };
+    // A run that was killed before it said so, beside a writer.
+    for (const statement of statementsOf(own.sql)) await store.command(statement);
+    await store.insert('transactions', [row('c', 7)]);
+    expect(await migrate(store)).toContain('0036_whole_transactions.sql');
+    await store.insert('transactions', [row('a', 9)]);
+    await store.command('OPTIMIZE TABLE whole_transactions FINAL');
+    expect(
+      await store.query('SELECT slot, signature FROM whole_transactions ORDER BY slot, signature'),
+    ).toEqual([
+      { slot: '5', signature: 'a' },
+      { slot: '5', signature: 'b' },
+      { slot: '7', signature: 'c' },
+      { slot: '9', signature: 'a' },
+    ]);
+  });
+
   test('waits for rows that it makes out of rows as long as they take, and for nothing else', async () => {
     const told: Record<'asked' | 'waited', string[]> = { asked: [], waited: [] };
     let open = 0;

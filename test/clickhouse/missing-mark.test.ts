@@ -68,3 +68,43 @@ test('an event without a time changes it until the time is told and summed up', 
   await store.insert('dated_events', [place]);
   expect(await missingMark(store)).toBe(before);
 });
+
+test('what many lack is looked for in the slots they are in, and not in all that is stored', async () => {
+  const store = fresh();
+  const ROWS = 100_000;
+  const columns = "leftPad(toString(number), 88, 'x'), number";
+  await store.command(`INSERT INTO transactions (signature, slot) SELECT ${columns} FROM numbers(${ROWS})`);
+  // In the order of signatures each stands between two others.
+  const cut = (at: number) => ({
+    ...incomplete,
+    ...{ signature: `${String(at * 100).padStart(87, 'x')}y`, slot: String(at) },
+  });
+  await store.insert(
+    'incomplete_transactions',
+    Array.from({ length: 900 }, (_, at) => cut(at)),
+  );
+  const read = async () => {
+    const [row] = await stored.query<{ rows: string }>(
+      "SELECT toString(value) AS rows FROM system.events WHERE event = 'SelectedRows'",
+    );
+    return Number(row?.rows);
+  };
+  const marks = [await missingMark(store)];
+  await missingMark(store);
+  const before = await read();
+  expect([await missingMark(store)]).toEqual(marks);
+  expect((await read()) - before).toBeLessThan(ROWS / 10);
+
+  const { signature, block_time } = cut(7);
+  for (const slot of ['8', '7']) {
+    const placed = { tx_index: 0, has_index: 1, failed: 0 };
+    await store.insert('transactions', [{ signature, slot, block_time, ...placed }]);
+    marks.push(await missingMark(store));
+  }
+  expect(marks[1]).toBe(marks[0]);
+  expect(marks[2]).not.toBe(marks[0]);
+  // Of two readings of one signature one is kept there: it is whole in both slots all the same.
+  await store.command('OPTIMIZE TABLE transactions FINAL');
+  expect(await missingMark(store)).toBe(marks[2]);
+  expect(await missingMark(fresh())).toBe(marks[2]);
+});

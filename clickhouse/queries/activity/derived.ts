@@ -43,8 +43,8 @@ export function wholeAmong(store: Store, transactions: readonly InSlot[]): Promi
   return byTransaction(transactions, (of) =>
     store.query<InSlot>(
       `SELECT DISTINCT slot, signature FROM (
-         SELECT slot, signature FROM transactions
-         WHERE signature IN {signatures:Array(String)} AND slot IN {slots:Array(UInt64)}
+         SELECT slot, signature FROM whole_transactions
+         WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
          UNION ALL SELECT slot, signature FROM disputed_transactions
          WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)} AND standing = ${STANDING.struck}
        )`,
@@ -53,7 +53,7 @@ export function wholeAmong(store: Store, transactions: readonly InSlot[]): Promi
   );
 }
 
-/** Those that have events of a whole reading: of two in two slots `transactions` keeps one. */
+/** Those that have events of a whole reading: of two in two slots one alone was kept before `whole_transactions` was. */
 export function wholeByEvents(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
   return byTransaction(transactions, (of) =>
     store.query<InSlot>(

@@ -5,10 +5,12 @@ import { STANDING } from './disputed.ts';
 
 /**
  * A transaction that was told in a slot which died may land in another, higher or lower, so each slot is resolved by
- * itself: it was read whole there, or the chain does not have it there.
+ * itself: it was read whole there, or the chain does not have it there. Signatures are random: in their order each would
+ * cost a granule of all that is stored.
  */
 const unresolvedOf = (rows: string): string => `(signature, slot) NOT IN (
-    SELECT signature, slot FROM transactions WHERE signature IN (SELECT signature FROM ${rows})
+    SELECT signature, slot FROM whole_transactions
+    WHERE slot IN (SELECT slot FROM ${rows}) AND signature IN (SELECT signature FROM ${rows})
     UNION ALL
     SELECT signature, slot FROM disputed_transactions
     WHERE slot IN (SELECT slot FROM ${rows}) AND standing = ${STANDING.struck})`;
