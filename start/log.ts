@@ -1,7 +1,12 @@
 import type { Store } from '../clickhouse/client.ts';
 import { appliedPlaces } from '../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../clickhouse/queries/progress/log-partitions.ts';
-import { appliedPosition, lowestMarker, startOffsets } from '../clickhouse/queries/progress/stream-store.ts';
+import {
+  appliedMarkers,
+  appliedPosition,
+  lowestMarker,
+  startOffsets,
+} from '../clickhouse/queries/progress/stream-store.ts';
 import { onClusterClause } from '../clickhouse/schema/cluster.ts';
 import { type LeaseTimes, type LogLease, takeLogLease } from '../clickhouse/schema/log-lease.ts';
 import { createMemoryLog, MOST_AT_ONCE } from '../ingest/log/in-process.ts';
@@ -119,7 +124,7 @@ async function overKafka(
   return {
     append: writer.append,
     run: (apply, signal) => Promise.race([reader.run(apply, signal), lost.promise]),
-    position: () => readLogPosition(client, prefix),
+    position: () => readLogPosition(client, prefix, () => appliedMarkers(store)),
     applied: () => lowestMarker(store, accounts + transactions),
     ends: (topic) => endsOf(client, prefix, topic),
     close: async () => {

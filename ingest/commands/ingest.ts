@@ -1,7 +1,7 @@
 import '../../runtime/process/node-version.ts';
 import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { mustBeAsDeclared } from '../../clickhouse/queries/progress/log-partitions.ts';
-import { lowestMarker } from '../../clickhouse/queries/progress/stream-store.ts';
+import { appliedMarkers, lowestMarker } from '../../clickhouse/queries/progress/stream-store.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { required } from '../../runtime/config/config.ts';
 import { NotReadyError } from '../../runtime/process/readiness.ts';
@@ -66,7 +66,7 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
             // Appended to a log that has lost its end, records would stand at offsets that sums have already.
             await mustBeAsDeclared(store, await partitionsOf(kafka, prefix));
             await mustReachApplied(kafka, prefix, store.database, await appliedPlaces(store));
-            return readLogPosition(kafka, prefix);
+            return readLogPosition(kafka, prefix, () => appliedMarkers(store));
           },
           applied: () => lowestMarker(store, partitions.accounts + partitions.transactions),
         },

@@ -15,19 +15,41 @@ export interface AppliedPosition {
   followed: bigint;
 }
 
+/** The last marker of a partition that is applied. */
+export interface AppliedMarker extends AppliedPosition {
+  /** The first offset of the partition that is not. */
+  next: bigint;
+}
+
+/** Of each partition of accounts and transactions that has one, by `topic/partition`. */
+export async function appliedMarkers(store: Store): Promise<ReadonlyMap<string, AppliedMarker>> {
+  const rows = await store.query<{
+    place: string;
+    log_offset: string;
+    slot: string;
+    followed: string | null;
+  }>(
+    `SELECT concat(topic, '/', toString(log_partition)) AS place, log_offset, slot, followed
+     FROM applied FINAL WHERE topic IN ('accounts', 'transactions') AND slot > 0`,
+  );
+  return new Map(
+    rows.map(({ place, log_offset, slot, followed }) => [
+      place,
+      { next: BigInt(log_offset) + 1n, slot: BigInt(slot), followed: BigInt(followed ?? slot) },
+    ]),
+  );
+}
+
 /**
  * The lowest last marker over all partitions of accounts and transactions; null before each has one.
  * @param partitions of both topics together.
  */
 export async function appliedPosition(store: Store, partitions: number): Promise<AppliedPosition | null> {
-  const rows = await store.query<{ slot: string; followed: string | null }>(
-    `SELECT slot, followed FROM applied FINAL WHERE topic IN ('accounts', 'transactions') AND slot > 0`,
-  );
-  const slots = rows.map(({ slot }) => BigInt(slot));
-  const followed = rows.map((row) => BigInt(row.followed ?? row.slot));
-  const [slot, lowestFollowed] = [lowest(slots), lowest(followed)];
-  if (rows.length < partitions || slot === undefined || lowestFollowed === undefined) return null;
-  return { slot, followed: lowestFollowed };
+  const markers = [...(await appliedMarkers(store)).values()];
+  const slot = lowest(markers.map((marker) => marker.slot));
+  const followed = lowest(markers.map((marker) => marker.followed));
+  if (markers.length < partitions || slot === undefined || followed === undefined) return null;
+  return { slot, followed };
 }
 
 const lowest = (numbers: readonly bigint[]): bigint | undefined =>

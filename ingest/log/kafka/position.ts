@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { AppliedMarker } from '../../../clickhouse/queries/progress/stream-store.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
 import type { LogPosition } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
@@ -9,6 +10,8 @@ import { topicName } from './topics.ts';
 const FIRST_STEP = 200n;
 
 interface Place {
+  /** Of the log, by which what is applied is known. */
+  key: string;
   topic: string;
   partition: number;
   low: bigint;
@@ -21,16 +24,25 @@ interface Place {
 
 /**
  * The slots up to which the log is whole: the lowest last marker over all partitions of accounts and transactions,
- * read from their ends backwards. Null where some partition has none.
+ * read from their ends backwards. Retention may have deleted a partition's last one: where everything before what is
+ * left was applied, that one is it. Null where some partition has none.
+ * @param applied asked where a marker is missing.
  */
-export async function readLogPosition(client: KafkaClient, prefix: string): Promise<LogPosition | null> {
+export async function readLogPosition(
+  client: KafkaClient,
+  prefix: string,
+  applied: () => Promise<ReadonlyMap<string, AppliedMarker>>,
+): Promise<LogPosition | null> {
   const places: Place[] = [];
-  for (const topic of TOPICS_OF.marker.map((name) => topicName(prefix, name))) {
+  for (const name of TOPICS_OF.marker) {
+    const topic = topicName(prefix, name);
     for (const { partition, low, high } of await client.offsets(topic)) {
-      if (low === high) return null;
-      places.push({ topic, partition, low, high, from: high, marker: null, read: high });
+      const key = `${name}/${partition}`;
+      places.push({ key, topic, partition, low, high, from: high, marker: null, read: high });
     }
   }
+  // One that never had a record has no marker anywhere.
+  if (places.some(({ high }) => high === 0n)) return null;
   for (let step = FIRST_STEP; ; step *= 16n) {
     const unread = places.filter(({ marker, from, low }) => marker === null && from > low);
     if (unread.length === 0) break;
@@ -40,13 +52,20 @@ export async function readLogPosition(client: KafkaClient, prefix: string): Prom
     }
     await readToEnd(client, places, unread);
   }
-  const markers = places.flatMap(({ marker }) => marker ?? []);
+  const deleted = places.some(({ marker }) => marker === null) ? await applied() : null;
+  const markers = places.flatMap(
+    (place) => place.marker ?? lastApplied(place, deleted?.get(place.key)) ?? [],
+  );
   if (markers.length < places.length) return null;
   return {
     slot: lowest(markers.map(({ slot }) => slot)),
     followed: lowest(markers.map(({ followed }) => followed)),
   };
 }
+
+/** Between it and what the partition still has there is nothing that was not applied, so no later one either. */
+const lastApplied = ({ low }: Place, applied: AppliedMarker | undefined): LogPosition | null =>
+  applied !== undefined && applied.next >= low ? applied : null;
 
 const lowest = (slots: readonly bigint[]): bigint => slots.toSorted(ascending)[0] as bigint;
 

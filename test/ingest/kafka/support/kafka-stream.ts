@@ -24,6 +24,8 @@ export interface KafkaStream {
   expectWhole(): Promise<void>;
 }
 
+const nothingApplied = async () => new Map();
+
 export function useKafkaStream(seed: string, brokers: number): KafkaStream {
   const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
   let cluster: Cluster;
@@ -42,7 +44,7 @@ export function useKafkaStream(seed: string, brokers: number): KafkaStream {
     await cluster.stop();
   });
 
-  const position = () => readLogPosition(client, prefix);
+  const position = () => readLogPosition(client, prefix, nothingApplied);
   return {
     cluster: () => cluster,
     stage: () => stage,

@@ -1,0 +1,118 @@
+import kafkajs from 'kafkajs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { appliedMarkers } from '../../../clickhouse/queries/progress/stream-store.ts';
+import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
+import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
+import { readLogPosition } from '../../../ingest/log/kafka/position.ts';
+import { topicName } from '../../../ingest/log/kafka/topics.ts';
+import { HISTORY_TOPICS } from '../../../ingest/log/port.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { readConfig } from '../../../runtime/config/config.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { openLog, type SharedLog } from '../../../start/log.ts';
+import { awaited } from '../../support/awaited.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { brokerMissing } from '../../support/kafka.ts';
+import { sharedBrokers } from '../../support/servers-of-run.ts';
+import { accountRecord, markerRecord } from '../support/records.ts';
+
+const missing = brokerMissing();
+const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
+const PARTITIONS = 2;
+
+describe.skipIf(missing !== null)(
+  `a log that retention has emptied${missing === null ? '' : ` (${missing})`}`,
+  () => {
+    const prefix = `emptied-${process.pid}-${Date.now()}`;
+    let client: KafkaClient;
+    let admin: kafkajs.Admin;
+    let store: Store;
+    let log: SharedLog;
+
+    beforeAll(async () => {
+      const brokers = await sharedBrokers();
+      client = createKafkaClient({ brokers, tls: false, sasl: null, clientId: 'test' }, logger);
+      admin = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING }).admin();
+      await admin.connect();
+      store = await freshDatabase();
+      const config = readConfig({
+        ...{ KAFKA_BROKERS: brokers.join(','), KAFKA_TOPIC_PREFIX: prefix },
+        KAFKA_PARTITIONS: String(PARTITIONS),
+      });
+      log = await openLog(config, store, logger);
+    });
+    afterAll(async () => {
+      await log.close();
+      await client.close();
+      await admin.disconnect();
+      await store.close();
+    });
+
+    /** Applies the log until everything up to a slot is. */
+    async function applyUpTo(slot: bigint): Promise<void> {
+      const stop = new AbortController();
+      const running = log.run(createMaterialiser({ store, programId: new Uint8Array(32) }), stop.signal);
+      await awaited(async () => expect(await log.applied?.()).toBe(slot));
+      stop.abort();
+      await running;
+    }
+
+    /** As retention does: all of a partition, or what is before an offset. */
+    const drop = async (topic: string, partition: number, offset = '-1') => {
+      // It deletes nothing of a topic that it has not heard of.
+      await admin.fetchTopicOffsets(topic);
+      await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset }] });
+    };
+
+    const places = async () => {
+      const all = HISTORY_TOPICS.map(async (topic) =>
+        (await client.offsets(topicName(prefix, topic))).map((place) => ({ topic, ...place })),
+      );
+      return (await Promise.all(all)).flat();
+    };
+
+    test('is gone on with behind what is applied, and is no new one', async () => {
+      await log.append([accountRecord(6n, 1), { ...markerRecord(6n), followed: { slot: 4n, blockTime: 4 } }]);
+      await applyUpTo(6n);
+      for (const { topic, partition } of await places()) await drop(topicName(prefix, topic), partition);
+      for (const { low, high } of await places()) expect(low).toBe(high);
+      expect(await log.position()).toEqual({ slot: 6n, followed: 4n });
+    });
+
+    test('is so where a partition has records without a marker, and another has newer ones', async () => {
+      // One of them has an account beside its marker.
+      const [shorter, longer] = (await places())
+        .filter(({ topic }) => topic === 'accounts')
+        .toSorted((one, other) => Number(one.high - other.high));
+      await log.append([markerRecord(7n)]);
+      await log.append([accountRecord(8n, 1)]);
+      await applyUpTo(7n);
+      expect(await log.position()).toEqual({ slot: 7n, followed: 7n });
+      expect(shorter?.high).toBeLessThan(longer?.high as bigint);
+      await drop(
+        topicName(prefix, 'accounts'),
+        longer?.partition as number,
+        String((longer?.high as bigint) + 1n),
+      );
+      expect(await log.position()).toEqual({ slot: 7n, followed: 7n });
+    });
+
+    test('is a new one where not all that was dropped is applied, or nothing is', async () => {
+      await log.append([markerRecord(9n)]);
+      await applyUpTo(9n);
+      for (const { topic, partition } of await places()) await drop(topicName(prefix, topic), partition);
+      const applied = await appliedMarkers(store);
+      const positionWith = (behind: bigint) =>
+        readLogPosition(
+          client,
+          prefix,
+          async () =>
+            new Map([...applied].map(([place, one]) => [place, { ...one, next: one.next - behind }])),
+        );
+      expect(await positionWith(0n)).toEqual({ slot: 9n, followed: 9n });
+      expect(await positionWith(1n)).toBe(null);
+      expect(await readLogPosition(client, prefix, async () => new Map())).toBe(null);
+    });
+  },
+);
