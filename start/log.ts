@@ -14,7 +14,14 @@ import { mustBeSameLog } from '../ingest/log/kafka/log-identity.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
 import { readLogPosition } from '../ingest/log/kafka/position.ts';
 import { createKafkaReader } from '../ingest/log/kafka/reader.ts';
-import { endsOf, ensureTopics, materialiserGroup, ownOf, partitionsOf } from '../ingest/log/kafka/topics.ts';
+import {
+  endsOf,
+  ensureTopics,
+  keptOtherwise,
+  materialiserGroup,
+  ownOf,
+  partitionsOf,
+} from '../ingest/log/kafka/topics.ts';
 import { createKafkaWriter } from '../ingest/log/kafka/writer.ts';
 import { type LogReader, type LogWriter, TOPICS, type Topic } from '../ingest/log/port.ts';
 import { skipCutOffBatch } from '../ingest/materialise/progress.ts';
@@ -102,12 +109,16 @@ async function overKafka(
 ): Promise<SharedLog> {
   const client = openKafka(config, logger);
   const prefix = config.kafkaTopicPrefix;
-  await ensureTopics(client, {
+  const settings = {
     prefix,
     partitions: config.kafkaPartitions,
     replication: config.kafkaReplication,
     retentionMs: config.kafkaRetentionMs,
-  }).catch(notReached('KAFKA_BROKERS', ', or unset KAFKA_BROKERS for a log in this process'));
+  };
+  await ensureTopics(client, settings).catch(
+    notReached('KAFKA_BROKERS', ', or unset KAFKA_BROKERS for a log in this process'),
+  );
+  for (const sentence of await keptOtherwise(client, settings)) logger.warn(sentence);
   const { accounts, transactions } = await partitionsOf(client, prefix);
   await declarePartitions(store, { accounts, transactions });
   await mustBeSameLog(client, prefix, store.database, await appliedPlaces(store));

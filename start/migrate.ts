@@ -5,7 +5,7 @@ import { openServer } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/schema/migrate.ts';
 import { openServing } from '../clickhouse/serving/serving.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
-import { ensureTopics } from '../ingest/log/kafka/topics.ts';
+import { ensureTopics, keptOtherwise } from '../ingest/log/kafka/topics.ts';
 import { type Config, required } from '../runtime/config/config.ts';
 import { readFlags } from '../runtime/config/flags.ts';
 import { loadConfig } from '../runtime/config/load.ts';
@@ -32,7 +32,7 @@ await runMain(async () => {
   );
   say('Postgres', await migrateServer(postgresUrl).catch(notReached('POSTGRES_URL')));
   if (config.kafkaBrokers === null) process.stdout.write('Kafka: KAFKA_BROKERS is not set, no topics\n');
-  else say('Kafka', await createTopics(config).catch(notReached('KAFKA_BROKERS')));
+  else await createTopics(config).catch(notReached('KAFKA_BROKERS'));
 });
 
 function say(what: string, done: readonly string[]): void {
@@ -61,15 +61,17 @@ async function migrateServer(url: string): Promise<string[]> {
   }
 }
 
-async function createTopics(config: Config): Promise<string[]> {
+async function createTopics(config: Config): Promise<void> {
   const kafka = openKafka(config, createLogger(config.logLevel, 'migrate'));
   try {
-    return await ensureTopics(kafka, {
+    const settings = {
       prefix: config.kafkaTopicPrefix,
       partitions: config.kafkaPartitions,
       replication: config.kafkaReplication,
       retentionMs: config.kafkaRetentionMs,
-    });
+    };
+    say('Kafka', await ensureTopics(kafka, settings));
+    for (const sentence of await keptOtherwise(kafka, settings)) process.stdout.write(`Kafka: ${sentence}\n`);
   } finally {
     await kafka.close();
   }

@@ -14,7 +14,7 @@ import type {
   WireProducer,
 } from './cluster.ts';
 
-const { CompressionTypes, Kafka, logLevel } = kafkajs;
+const { CompressionTypes, ConfigResourceTypes, Kafka, logLevel } = kafkajs;
 
 const RETRY = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8 };
 /** Longer, and stopping takes 5 s; shorter, and an idle consumer is busy asking. */
@@ -81,6 +81,14 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
           configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
         })),
       });
+    },
+    topicConfig: async (topic, names) => {
+      const { resources } = await (await admin()).describeConfigs({
+        includeSynonyms: false,
+        resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configNames: [...names] }],
+      });
+      const entries = resources.flatMap(({ configEntries }) => configEntries);
+      return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
     },
     offsets: async (topic) =>
       (await (await admin()).fetchTopicOffsets(topic)).map(({ partition, low, high }) => ({

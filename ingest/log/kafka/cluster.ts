@@ -82,6 +82,8 @@ export interface KafkaClient {
   /** Partitions of each of these topics; one that does not exist is not in the answer. */
   partitionCounts(topics: readonly string[]): Promise<Map<string, number>>;
   createTopics(topics: readonly NewTopic[]): Promise<void>;
+  /** Some settings of a topic, as they hold there. */
+  topicConfig(topic: string, names: readonly string[]): Promise<Map<string, string>>;
   offsets(topic: string): Promise<PartitionOffsets[]>;
   /** The first offset that was appended at or after a time, in unix milliseconds; the end where there is none. */
   offsetsAt(topic: string, millis: number): Promise<Map<number, bigint>>;

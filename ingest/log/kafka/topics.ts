@@ -49,6 +49,13 @@ export interface TopicSettings {
   retentionMs: string;
 }
 
+/** What is kept of a topic is decided by these. */
+const keeping = ({ retentionMs }: Pick<TopicSettings, 'retentionMs'>) => ({
+  'cleanup.policy': 'delete',
+  'retention.ms': retentionMs,
+  'retention.bytes': '-1',
+});
+
 /** Creates the topics that are not there; those that are stay as they are. Answers the names of the new ones. */
 export async function ensureTopics(client: KafkaClient, settings: TopicSettings): Promise<string[]> {
   const names = TOPICS.map((topic) => topicName(settings.prefix, topic));
@@ -63,9 +70,7 @@ export async function ensureTopics(client: KafkaClient, settings: TopicSettings)
         partitions: settings.partitions,
         replication,
         config: {
-          'cleanup.policy': 'delete',
-          'retention.ms': settings.retentionMs,
-          'retention.bytes': '-1',
+          ...keeping(settings),
           'min.insync.replicas': String(replication >= 3 ? 2 : 1),
         },
       })),
@@ -73,6 +78,38 @@ export async function ensureTopics(client: KafkaClient, settings: TopicSettings)
     .catch(notMade(settings.partitions, replication));
   await leadersAnswer(client, missing);
   return missing;
+}
+
+/**
+ * A sentence for each way in which topics that are there are kept otherwise: somebody else made them, or was told of
+ * another KAFKA_RETENTION_MS. Nothing is said of one whose settings this login may not ask for.
+ */
+export async function keptOtherwise(
+  client: Pick<KafkaClient, 'partitionCounts' | 'topicConfig'>,
+  settings: Pick<TopicSettings, 'prefix' | 'retentionMs'>,
+): Promise<string[]> {
+  const wanted = Object.entries(keeping(settings));
+  const names = TOPICS.map((topic) => topicName(settings.prefix, topic));
+  const there = await client.partitionCounts(names);
+  const others = new Map<string, string[]>();
+  for (const topic of names.filter((name) => there.has(name))) {
+    const config = await client
+      .topicConfig(
+        topic,
+        wanted.map(([name]) => name),
+      )
+      .catch(() => new Map<string, string>());
+    for (const [name, value] of wanted) {
+      const found = config.get(name) ?? value;
+      if (found === value) continue;
+      const how = `${name} is ${found}, not ${value}`;
+      others.set(how, [...(others.get(how) ?? []), topic]);
+    }
+  }
+  return [...others].map(
+    ([how, topics]) =>
+      `${topics.join(', ')}: ${how} as KAFKA_RETENTION_MS has it. Topics that are there are left as they are: set it there`,
+  );
 }
 
 /** What brokers say of each topic that they do not make is beside the message. @throws ConfigError with that in it */
