@@ -1,5 +1,5 @@
 import type { Store } from '../clickhouse/client.ts';
-import { appliedPlaces } from '../clickhouse/queries/progress/applied-offsets.ts';
+import { appliedOffsets, appliedPlaces } from '../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../clickhouse/queries/progress/log-partitions.ts';
 import {
   appliedMarkers,
@@ -10,6 +10,7 @@ import {
 import { onClusterClause } from '../clickhouse/schema/cluster.ts';
 import { type LeaseTimes, type LogLease, takeLogLease } from '../clickhouse/schema/log-lease.ts';
 import { createMemoryLog, MOST_AT_ONCE } from '../ingest/log/in-process.ts';
+import { tellForgottenPlace } from '../ingest/log/kafka/forgotten-place.ts';
 import { mustBeSameLog } from '../ingest/log/kafka/log-identity.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
 import { readLogPosition } from '../ingest/log/kafka/position.ts';
@@ -122,12 +123,14 @@ async function overKafka(
   const { accounts, transactions } = await partitionsOf(client, prefix);
   await declarePartitions(store, { accounts, transactions });
   await mustBeSameLog(client, prefix, store.database, await appliedPlaces(store));
+  const group = materialiserGroup(prefix, store.database);
+  await tellForgottenPlace(client, { prefix, group, applied: await appliedOffsets(store), logger });
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => {});
   const writer = createKafkaWriter(client, prefix, lost.reject);
   const reader = createKafkaReader(client, {
     prefix,
-    group: materialiserGroup(prefix, store.database),
+    group,
     logger,
     declared: { accounts, transactions },
     onAssigned: (assignment) => onAssigned(ownOf(prefix, assignment)),

@@ -1,12 +1,13 @@
 import '../../runtime/process/node-version.ts';
 import { asideOf, type Store } from '../../clickhouse/client.ts';
-import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
+import { appliedOffsets, appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../../clickhouse/queries/progress/log-partitions.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { runService, type Service } from '../../runtime/process/service.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { KafkaClient } from '../log/kafka/cluster.ts';
+import { tellForgottenPlace } from '../log/kafka/forgotten-place.ts';
 import { mustBeSameLog } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { createKafkaReader } from '../log/kafka/reader.ts';
@@ -63,6 +64,12 @@ async function consume(
     logger,
     signal,
   });
+  const group = materialiserGroup(prefix, store.database);
+  await retryUntilDone(
+    'looking for the place in the log',
+    async () => tellForgottenPlace(kafka, { prefix, group, applied: await appliedOffsets(store), logger }),
+    { logger, signal },
+  );
   const writer = createKafkaWriter(kafka, prefix);
   const materialise = createMaterialiser({
     store,
@@ -77,8 +84,7 @@ async function consume(
     if (!isMember) throw new Error('the group has not given this process its partitions');
   });
   const reader = createKafkaReader(kafka, {
-    ...{ prefix, logger, declared: { accounts, transactions } },
-    group: materialiserGroup(prefix, store.database),
+    ...{ prefix, group, logger, declared: { accounts, transactions } },
     onAssigned: (assignment) => {
       isMember = true;
       const own = ownOf(prefix, assignment);

@@ -13,7 +13,7 @@ export interface Ended {
 
 /** The process of `npm run <command>`, and what it has said on its standard error by now. */
 export function startCommand(
-  command: 'backfill' | 'ingest' | 'replay',
+  command: 'backfill' | 'ingest' | 'materialise' | 'replay',
   env: Record<string, string>,
   args: string[] = [],
 ): { child: ChildProcess; said: () => string; ended: Promise<Ended> } {

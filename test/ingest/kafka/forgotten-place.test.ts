@@ -1,0 +1,86 @@
+import { Writable } from 'node:stream';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
+import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
+import { materialiserGroup } from '../../../ingest/log/kafka/topics.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { readConfig } from '../../../runtime/config/config.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { openLog } from '../../../start/log.ts';
+import { awaited } from '../../support/awaited.ts';
+import { freshDatabase, urlOf } from '../../support/database.ts';
+import { brokerMissing } from '../../support/kafka.ts';
+import { sharedBrokers } from '../../support/servers-of-run.ts';
+import { startCommand } from '../support/command-child.ts';
+import { markerRecord } from '../support/records.ts';
+
+const missing = brokerMissing();
+
+describe.skipIf(missing !== null)(
+  `a group whose place in the log the brokers have forgotten${missing === null ? '' : ` (${missing})`}`,
+  () => {
+    const prefix = `forgotten-${process.pid}-${Date.now()}`;
+    let client: KafkaClient;
+    let store: Store;
+    let env: Record<string, string>;
+
+    beforeAll(async () => {
+      const brokers = await sharedBrokers();
+      const settings = { brokers, tls: false, sasl: null, clientId: 'test' };
+      client = createKafkaClient(settings, createLogger('silent', 'test'));
+      store = await freshDatabase();
+      env = {
+        ...{ KAFKA_BROKERS: brokers.join(','), KAFKA_TOPIC_PREFIX: prefix, KAFKA_PARTITIONS: '1' },
+        CLICKHOUSE_URL: urlOf(store),
+      };
+    });
+    afterAll(async () => {
+      await client.close();
+      await store.close();
+    });
+
+    /** Opens the log, has it say what it warns of, and applies it up to a slot that is appended. */
+    async function work(slot: bigint): Promise<string> {
+      let said = '';
+      const lines = new Writable({
+        write: (line, _encoding, done) => {
+          said += line;
+          done();
+        },
+      });
+      const log = await openLog(readConfig(env), store, pino({ level: 'warn' }, lines));
+      const stop = new AbortController();
+      await log.append([markerRecord(slot)]);
+      const running = log.run(createMaterialiser({ store, programId: new Uint8Array(32) }), stop.signal);
+      await awaited(async () => expect(await log.applied?.()).toBe(slot));
+      stop.abort();
+      await running;
+      await log.close();
+      return said;
+    }
+
+    /** As brokers do a week after its last member has left. */
+    const forget = () =>
+      awaited(async () => {
+        await client.deleteGroup(materialiserGroup(prefix, store.database));
+      });
+
+    test('has whoever fills the database by it say that the log is read again, and of how many records', async () => {
+      expect(await work(1n)).not.toContain('read again');
+      expect(await work(2n)).not.toContain('read again');
+      await forget();
+      const said = await work(3n);
+      expect(said).toMatch(/"records":4,.*the log is read again from its beginning/);
+      expect(await work(4n)).not.toContain('read again');
+    });
+
+    test('is told by materialise too', async () => {
+      await forget();
+      const { child, said } = startCommand('materialise', { ...env, LOG_LEVEL: 'warn' });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      await awaited(() => expect(said()).toMatch(/"records":8,.*the log is read again from its beginning/));
+    });
+  },
+);
