@@ -3,7 +3,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import { embeddedConnection } from './embedded/connection.ts';
 import { opened, openSessions, type Sessions } from './embedded/sessions.ts';
 import { onClusterClause } from './schema/cluster.ts';
-import { CLUSTER_SETTINGS, SERVER_SETTINGS } from './server-settings.ts';
+import { CLUSTER_SETTINGS, ONE_ADDRESS_SETTINGS, SERVER_SETTINGS } from './server-settings.ts';
 import { wholeLines } from './whole-lines.ts';
 
 export type Params = Record<
@@ -137,7 +137,7 @@ export async function openServer(
       database,
       clickhouse_settings: {
         ...SERVER_SETTINGS,
-        ...(cluster === null ? {} : CLUSTER_SETTINGS),
+        ...(cluster === null ? ONE_ADDRESS_SETTINGS : CLUSTER_SETTINGS),
       },
     });
   const over = (connections: number) => storeOf(connected(connections), database);

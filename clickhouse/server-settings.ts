@@ -62,7 +62,17 @@ export const SERVER_SETTINGS: ClickHouseSettings = {
   max_execution_time: 60,
   // Writers put their rows together themselves; a server that collects inserts lets each wait first.
   async_insert: 0,
+  // Of rows made from rows none is left out because an earlier block was the same. Of the newest
+  // servers another setting decides, which the oldest does not know: they leave out what is selected ORDER BY ALL alone.
+  insert_deduplicate: 0,
 };
+
+/**
+ * Where no cluster is named there may be several replicas behind the address all the same, as in ClickHouse Cloud, and two
+ * questions in a row go to two of them. What was acknowledged is in the answer of each: sums are made of what was just
+ * inserted. On tables of one server it says nothing.
+ */
+export const ONE_ADDRESS_SETTINGS: ClickHouseSettings = { select_sequential_consistency: '1' };
 
 export const CLUSTER_SETTINGS: ClickHouseSettings = {
   // An insert has reached its shards when it is acknowledged.
@@ -71,8 +81,6 @@ export const CLUSTER_SETTINGS: ClickHouseSettings = {
   distributed_product_mode: 'global',
   // An answer without a shard is none.
   skip_unavailable_shards: 0,
-  // Of rows made from rows none is left out because an earlier block was the same.
-  insert_deduplicate: 0,
   // Rows made from rows are made of all shards' at once. From 25.7 on each shard makes them of its own alone otherwise, and
   // knows the distributed tables of subqueries by no name.
   parallel_distributed_insert_select: '0',

@@ -3,6 +3,7 @@ import { migratePostgres } from '../api/postgres/migrate.ts';
 import { openPool } from '../api/postgres/pool.ts';
 import { openServer } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/schema/migrate.ts';
+import { replicaAdvice } from '../clickhouse/schema/replicas.ts';
 import { openServing } from '../clickhouse/serving/serving.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
 import { ensureTopics, keptOtherwise } from '../ingest/log/kafka/topics.ts';
@@ -26,10 +27,11 @@ await runMain(async () => {
   const why = 'npm start migrates its embedded engine by itself';
   const clickhouseUrl = required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);
   const postgresUrl = required(config.postgresUrl, 'POSTGRES_URL', why);
-  say(
-    'ClickHouse',
-    await migrateClickHouse(clickhouseUrl, config.clickhouseCluster).catch(notReached('CLICKHOUSE_URL')),
+  const { done, advice } = await migrateClickHouse(clickhouseUrl, config.clickhouseCluster).catch(
+    notReached('CLICKHOUSE_URL'),
   );
+  say('ClickHouse', done);
+  if (advice !== null) process.stdout.write(`ClickHouse: ${advice}\n`);
   say('Postgres', await migrateServer(postgresUrl).catch(notReached('POSTGRES_URL')));
   if (config.kafkaBrokers === null) process.stdout.write('Kafka: KAFKA_BROKERS is not set, no topics\n');
   else await createTopics(config).catch(notReached('KAFKA_BROKERS'));
@@ -39,14 +41,18 @@ function say(what: string, done: readonly string[]): void {
   process.stdout.write(`${what}: ${done.length === 0 ? 'already current' : `made ${done.join(', ')}`}\n`);
 }
 
-async function migrateClickHouse(url: string, cluster: string | null): Promise<string[]> {
+async function migrateClickHouse(
+  url: string,
+  cluster: string | null,
+): Promise<{ done: string[]; advice: string | null }> {
   const home = await openServer(url, cluster);
   const done = await migrate(home, cluster);
   await home.close();
   // After a replay another database serves.
   const serving = await openServing(url, cluster);
   try {
-    return [...done, ...(await migrate(serving, cluster)).map((name) => `${name} in ${serving.database}`)];
+    done.push(...(await migrate(serving, cluster)).map((name) => `${name} in ${serving.database}`));
+    return { done, advice: cluster === null ? await replicaAdvice(serving) : null };
   } finally {
     await serving.close();
   }

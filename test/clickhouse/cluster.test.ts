@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openServer, type Store } from '../../clickhouse/client.ts';
 import { forCluster, onClusterClause } from '../../clickhouse/schema/cluster.ts';
 import { migrations } from '../../clickhouse/schema/migrate.ts';
+import { ENGINES, replicaAdvice } from '../../clickhouse/schema/replicas.ts';
 import { statementsOf } from '../../clickhouse/schema/statements.ts';
 import { emptyDatabase } from '../support/database.ts';
 import { serveStatements } from './support/stub-server.ts';
@@ -95,17 +96,64 @@ describe('the cluster form of the migrations', () => {
   });
 });
 
-test('rows are made from rows of all shards at once: a cluster is told so, one server is not', async () => {
-  const server = await serveStatements(() => '');
+describe('what a server is told with each statement', () => {
   const settingsOf = async (cluster: string | null) => {
+    const server = await serveStatements(() => '');
     const store = await openServer(`${server.url}/x`, cluster, 'read');
     await store.command('INSERT INTO quote_days SELECT * FROM quote_spans');
     await store.close();
+    await server.close();
     return server.told.at(-1)?.settings;
   };
-  expect((await settingsOf('main'))?.get('parallel_distributed_insert_select')).toBe('0');
-  expect((await settingsOf(null))?.get('parallel_distributed_insert_select')).toBeNull();
-  await server.close();
+
+  test('rows are made from rows of all shards at once: a cluster is told so, one server is not', async () => {
+    expect((await settingsOf('main'))?.get('parallel_distributed_insert_select')).toBe('0');
+    expect((await settingsOf(null))?.get('parallel_distributed_insert_select')).toBeNull();
+  });
+
+  test('what several replicas behind one address acknowledged is in what is read next; of a cluster one is asked', async () => {
+    expect((await settingsOf(null))?.get('select_sequential_consistency')).toBe('1');
+    expect((await settingsOf('main'))?.get('select_sequential_consistency')).toBeNull();
+    expect((await settingsOf('main'))?.get('load_balancing')).toBe('in_order');
+  });
+
+  test('rows that are as those before are written', async () => {
+    for (const cluster of ['main', null])
+      expect((await settingsOf(cluster))?.get('insert_deduplicate')).toBe('0');
+  });
+});
+
+describe('of a database without a cluster is said', () => {
+  const adviceOn = async (engines: readonly string[]) => {
+    const server = await serveStatements(() => engines.map((engine) => `{"engine":"${engine}"}\n`).join(''));
+    const told = await openServer(`${server.url}/x`, null, 'read');
+    const advice = await replicaAdvice(told);
+    await told.close();
+    await server.close();
+    return advice;
+  };
+
+  test('nothing where its tables are of one server', async () => {
+    await store.command('CREATE TABLE a (n UInt8) ENGINE = ReplacingMergeTree ORDER BY n');
+    const asked = (await store.query<{ engine: string }>(ENGINES, { database: store.database })).map(
+      ({ engine }) => engine,
+    );
+    expect(asked.toSorted()).toEqual(['Atomic', 'ReplacingMergeTree']);
+    expect(await replicaAdvice(store)).toBeNull();
+  });
+
+  test('where its tables are shared, that nobody tried it', async () => {
+    expect(await adviceOn(['Replicated', 'SharedReplacingMergeTree', 'Memory'])).toMatch(
+      /ClickHouse Cloud.*never tried/,
+    );
+  });
+
+  test.each([[['Atomic', 'ReplicatedReplacingMergeTree', 'Distributed']], [['Replicated', 'MergeTree']]])(
+    'where it is replicated, that one replica is to be named: %s',
+    async (engines) => {
+      expect(await adviceOn(engines)).toMatch(/CLICKHOUSE_CLUSTER is not set.*Name one replica/);
+    },
+  );
 });
 
 test('a database that is there is opened to write while a node of the cluster is away', async () => {

@@ -49,7 +49,7 @@ export function checksOf(config: Config): Check[] {
       }),
     ),
     check('CLICKHOUSE_URL', config.clickhouseUrl, (url, signal) =>
-      advised(CLICKHOUSE_ADVICE, () => checkClickHouse(url, signal)),
+      advised(CLICKHOUSE_ADVICE, () => checkClickHouse(url, config.clickhouseCluster, signal)),
     ),
     check('POSTGRES_URL', config.postgresUrl, (url) => advised(POSTGRES_ADVICE, () => checkPostgres(url))),
     ...REMOTE_VENUE_NAMES.map((venue) =>

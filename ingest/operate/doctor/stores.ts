@@ -1,13 +1,35 @@
 import pg from 'pg';
+import { adviceOn, ENGINES } from '../../../clickhouse/schema/replicas.ts';
 import { fetchBounded } from '../../../runtime/outside/fetch.ts';
+import { type Finding, note } from './finding.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 64 * 1024;
 
-/** Asks a ClickHouse server for its version; changes nothing there. */
-export async function checkClickHouse(configured: string, signal: AbortSignal): Promise<string> {
+/** Asks a ClickHouse server for its version, and where no cluster is named for its engines; changes nothing there. */
+export async function checkClickHouse(
+  configured: string,
+  cluster: string | null,
+  signal: AbortSignal,
+): Promise<Finding[]> {
   const url = new URL(configured);
-  const { status, bytes } = await fetchBounded(`${url.origin}/?query=SELECT%20version()`, {
+  const { status, text } = await ask(url, 'SELECT version()', signal);
+  if (status !== 200 || !/^[\d.]{3,40}/.test(text)) throw new Error(`HTTP ${status}: ${text.slice(0, 200)}`);
+  const found: Finding[] = [{ mark: 'ok', text: `ClickHouse ${text.slice(0, 40)}` }];
+  const advice = cluster === null ? adviceOn(await enginesOf(url, signal)) : null;
+  return advice === null ? found : [...found, note(advice)];
+}
+
+/** None where the account is not told. */
+async function enginesOf(url: URL, signal: AbortSignal): Promise<string[]> {
+  const { status, text } = await ask(url, `${ENGINES} FORMAT TabSeparated`, signal);
+  return status === 200 ? text.split('\n') : [];
+}
+
+async function ask(url: URL, sql: string, signal: AbortSignal): Promise<{ status: number; text: string }> {
+  const database = decodeURIComponent(url.pathname.slice(1)) || 'bankroll';
+  const asked = new URLSearchParams({ query: sql, param_database: database });
+  const { status, bytes } = await fetchBounded(`${url.origin}/?${asked}`, {
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_BYTES,
     signal,
@@ -16,9 +38,7 @@ export async function checkClickHouse(configured: string, signal: AbortSignal): 
       'X-ClickHouse-Key': decodeURIComponent(url.password),
     },
   });
-  const text = Buffer.from(bytes).toString('utf8').trim();
-  if (status !== 200 || !/^[\d.]{3,40}/.test(text)) throw new Error(`HTTP ${status}: ${text.slice(0, 200)}`);
-  return `ClickHouse ${text.slice(0, 40)}`;
+  return { status, text: Buffer.from(bytes).toString('utf8').trim() };
 }
 
 /** Logs in to a Postgres server and asks for its version. */

@@ -69,6 +69,27 @@ test('TRUST_PROXY that makes all clients one has a line that says so', async () 
   expect(lines.at(-1)).toMatch(/^failed {2}TRUST_PROXY .*all clients count as one address/);
 });
 
+test('of a ClickHouse of several replicas without a cluster a second line says what that means', async () => {
+  const lineOf = async (engine: string, more: Record<string, string> = {}) => {
+    server = await serveAnswers(({ query }) =>
+      query.get('query') === 'SELECT version()' ? { body: '26.7.1.1\n' } : { body: `Atomic\n${engine}\n` },
+    );
+    const { failed, lines } = await diagnose({ CLICKHOUSE_URL: `${server.url}/x`, ...more });
+    expect(failed).toBe(0);
+    expect(server.asked.slice(1).every(({ query }) => query.get('param_database') === 'x')).toBe(true);
+    await server.close();
+    const own = lines.filter((line) => line.includes(' CLICKHOUSE_URL '));
+    expect(own[0]).toMatch(/^ok .*ClickHouse 26\.7\.1\.1$/);
+    return own.slice(1).join();
+  };
+  expect(await lineOf('ReplacingMergeTree')).toBe('');
+  expect(await lineOf('SharedReplacingMergeTree')).toMatch(
+    /^note .*never tried there: docs\/operations\.md, "ClickHouse Cloud"$/,
+  );
+  expect(await lineOf('ReplicatedReplacingMergeTree')).toMatch(/^note .*Name one replica.* "Resize"$/);
+  expect(await lineOf('ReplicatedReplacingMergeTree', { CLICKHOUSE_CLUSTER: 'main' })).toBe('');
+});
+
 test('what comes from outside cannot draw on the terminal', async () => {
   const lines: string[] = [];
   const run = async () => {
