@@ -3,6 +3,7 @@ import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { appliedOffsets, appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../../clickhouse/queries/progress/log-partitions.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
+import { messageOf } from '../../runtime/errors.ts';
 import { runService, type Service } from '../../runtime/process/service.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
@@ -78,18 +79,22 @@ async function consume(
     onDeadLetter: ({ what }) => metrics.deadLetter(what),
     onTakenOver: metrics.takenOver,
   });
-  let isMember = false;
+  let lacks: string | null = 'the group has not given this process its partitions';
   let isFirst = false;
   needs('consumer group', async () => {
-    if (!isMember) throw new Error('the group has not given this process its partitions');
+    if (lacks !== null) throw new Error(lacks);
   });
   const reader = createKafkaReader(kafka, {
     ...{ prefix, group, logger, declared: { accounts, transactions } },
     onAssigned: (assignment) => {
-      isMember = true;
+      lacks = null;
       const own = ownOf(prefix, assignment);
       isFirst = own.get('accounts')?.includes(0) ?? false;
       metrics.assigned(own);
+    },
+    onEnded: (error) => {
+      lacks = `this process has no partitions: ${messageOf(error)}`;
+      isFirst = false;
     },
   });
   // It ends by the signal and is not waited for: what it asks may take longer than a stop may.

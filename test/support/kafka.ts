@@ -198,6 +198,10 @@ function serverProperties(node: {
     'listener.security.protocol.map':
       'PLAINTEXT:PLAINTEXT,CLIENTS:PLAINTEXT,LOGINS:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT',
     'sasl.enabled.mechanisms': 'PLAIN',
+    // Who comes without a login may all, whoever has one what nobody keeps from him.
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    'super.users': 'User:ANONYMOUS',
+    'allow.everyone.if.no.acl.found': true,
     'inter.broker.listener.name': 'PLAINTEXT',
     'log.dirs': node.data,
     'offsets.topic.replication.factor': replicas,

@@ -212,10 +212,14 @@ async function openConsumer(
   consumer.on(GROUP_JOIN, ({ payload }) =>
     options.onAssigned(new Map(Object.entries(payload.memberAssignment))),
   );
-  consumer.on(REBALANCING, () => options.onRevoked());
-  consumer.on(CRASH, ({ payload }) => {
-    options.onRevoked();
-    if (!payload.restart) options.onCrash(payload.error);
+  let begun = false;
+  let refusal: Error | null = null;
+  consumer.on(REBALANCING, () => options.onRevoked(null));
+  consumer.on(CRASH, ({ payload: { error, restart } }) => {
+    options.onRevoked(error);
+    if (restart) return;
+    if (begun) options.onCrash(error);
+    else refusal = error;
   });
   try {
     await consumer.connect();
@@ -245,6 +249,9 @@ async function openConsumer(
         });
       },
     });
+    // It says nothing of one that was refused, and knows no places to seek any more.
+    if (refusal !== null) throw refusal;
+    begun = true;
   } catch (error) {
     await consumer.disconnect().catch(() => {});
     throw error;

@@ -52,8 +52,8 @@ export interface ConsumeOptions {
   onBatch(batch: WireBatch): Promise<void>;
   /** The group gave this member these partitions by topic; those it had before and no longer has are gone. */
   onAssigned(assignment: ReadonlyMap<string, readonly number[]>): void;
-  /** What was assigned is being taken away. */
-  onRevoked(): void;
+  /** What was assigned is being taken away; with the error that did it, where it was no other member. */
+  onRevoked(why: Error | null): void;
   /** The consumer is at its end and does not start again by itself. */
   onCrash(error: Error): void;
 }
@@ -93,6 +93,7 @@ export interface KafkaClient {
   groupOffsets(group: string, topic: string): Promise<Map<number, bigint | null>>;
   deleteGroup(group: string): Promise<void>;
   producer(): Promise<WireProducer>;
+  /** @throws where the brokers refuse the group, or its topics, to this login: it does not start again by itself. */
   consume(options: ConsumeOptions): Promise<WireConsumer>;
   close(): Promise<void>;
 }

@@ -115,15 +115,18 @@ async function readToEnd(
     onBatch,
     onAssigned: () => {},
     // Whoever joins again begins at the first offset, and not where it was told to.
-    onRevoked: () => done.reject(new RetryableError('the group that reads the ends of the log was ended')),
+    onRevoked: (why) =>
+      done.reject(why ?? new RetryableError('the group that reads the ends of the log was ended')),
     onCrash: done.reject,
   });
-  // Those that are not wanted would be read from their beginning.
-  for (const place of places) {
-    const from = wanted.includes(place) ? place.from : place.high;
-    consumer.seek(place.topic, place.partition, from);
-  }
   try {
+    // One that has ended by now has no places.
+    await Promise.race([done.promise, null]);
+    // Those that are not wanted would be read from their beginning.
+    for (const place of places) {
+      const from = wanted.includes(place) ? place.from : place.high;
+      consumer.seek(place.topic, place.partition, from);
+    }
     await done.promise;
   } finally {
     await consumer.stop();

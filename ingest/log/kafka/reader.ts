@@ -7,7 +7,7 @@ import { OffsetGapError } from '../offset-gap.ts';
 import { type LogBatch, type LogEntry, type LogReader, TOPICS, type Topic } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { type BatchSize, createBatchSize } from './batch-size.ts';
-import type { KafkaClient, WireBatch, WireConsumer } from './cluster.ts';
+import type { ConsumeOptions, KafkaClient, WireBatch, WireConsumer } from './cluster.ts';
 import { type Assembly, createAssembly } from './record-parts.ts';
 import { ownOf, topicName, topicOf } from './topics.ts';
 
@@ -21,6 +21,8 @@ export interface KafkaReaderOptions {
   declared?: Readonly<Partial<Record<Topic, number>>>;
   /** Told of the partitions that this reader has, by topic. */
   onAssigned?: (assignment: ReadonlyMap<string, readonly number[]>) => void;
+  /** Told that it has none, and why, until it is given some again. */
+  onEnded?: (error: Error) => void;
 }
 
 type Apply = (batch: LogBatch) => Promise<void>;
@@ -28,6 +30,8 @@ type Apply = (batch: LogBatch) => Promise<void>;
 export const MOST_AT_ONCE = 5_000;
 const HEARTBEAT_MS = 2_000;
 const REWIND_AFTER_MS = 500;
+/** A consumer that ends sooner was refused what it reads, and the next one is too. */
+const STEADY_MS = 60_000;
 
 /** Reads the log as a member of a consumer group. An offset is committed only after its batch was applied. */
 export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptions): LogReader {
@@ -40,12 +44,19 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
       const size = createBatchSize(options.maxBatch ?? MOST_AT_ONCE);
       /** Counts what was assigned and taken away: a batch of an older count is no longer this reader's. */
       let generation = 0;
+      const consume = (how: ConsumeOptions): Promise<WireConsumer> =>
+        client.consume(how).catch((error) => {
+          options.onEnded?.(error);
+          throw error;
+        });
+      /** How many consumers in a row have ended soon. */
+      let ends = 0;
       while (!signal.aborted) {
         const crash = Promise.withResolvers<void>();
         const consumer = await retryUntilDone<WireConsumer>(
           'joining the group',
           () =>
-            client.consume({
+            consume({
               group,
               topics: TOPICS.map((topic) => topicName(prefix, topic)),
               onBatch: (batch) => {
@@ -72,15 +83,19 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
               },
               onCrash: (error) => {
                 logger.error({ error: messageOf(error) }, 'the consumer ended; starting another');
+                options.onEnded?.(error);
                 crash.resolve();
               },
             }),
           { signal, logger },
         );
+        const since = performance.now();
         await Promise.race([aborted(signal), crash.promise]);
+        ends = performance.now() - since < STEADY_MS ? ends + 1 : 0;
         await consumer
           ?.stop()
           .catch((error) => logger.warn({ error: messageOf(error) }, 'the consumer did not stop'));
+        await pause(backoffMs(ends), signal);
       }
       grown.signal.throwIfAborted();
     },

@@ -2,7 +2,7 @@ import type { Config } from '../../../runtime/config/config.ts';
 import { proxyAdvice } from '../../../runtime/config/proxy-advice.ts';
 import type { SlotTime } from '../../../runtime/rpc/same-chain.ts';
 import { REMOTE_VENUE_NAMES, urlSetting, urlVariable } from '../../../schemas/venues/remote.ts';
-import { type Finding, note } from './finding.ts';
+import type { Finding } from './finding.ts';
 import { checkKafka } from './kafka.ts';
 import { logIn } from './kafka-login.ts';
 import { checkRpc } from './rpc.ts';
@@ -43,9 +43,8 @@ export function checksOf(config: Config): Check[] {
     check('KAFKA_BROKERS', config.kafkaBrokers, (brokers, signal) =>
       advised(KAFKA_ADVICE, async () => {
         const answering = await checkKafka(brokers, config.kafkaTls, signal);
-        const { cluster, otherwise } = await logIn(config, signal);
-        const found: Finding = { mark: 'ok', text: `${answering}, ${cluster}` };
-        return [found, ...otherwise.map(note)];
+        const [entered, ...more] = await logIn(config, signal);
+        return [{ mark: 'ok', text: `${answering}, ${entered?.text}` }, ...more];
       }),
     ),
     check('CLICKHOUSE_URL', config.clickhouseUrl, (url, signal) =>

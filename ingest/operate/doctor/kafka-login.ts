@@ -3,21 +3,29 @@ import { aborted } from '../../../runtime/process/lifecycle.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { openKafka } from '../../log/kafka/open.ts';
 import { keptOtherwise } from '../../log/kafka/topics.ts';
+import { type Finding, note } from './finding.ts';
+import { canReadLog } from './kafka-rights.ts';
 
-/** Logs in as the processes do and asks who is in the cluster, and how the topics of the log that are there are kept. */
-export async function logIn(
-  config: Config,
-  signal: AbortSignal,
-): Promise<{ cluster: string; otherwise: string[] }> {
+/** Logs in as the processes do, asks who is in the cluster and how the topics of the log are kept, and reads of the log. */
+export async function logIn(config: Config, signal: AbortSignal): Promise<Finding[]> {
   const client = openKafka(config, createLogger('silent', 'doctor'));
   try {
     const late = aborted(signal).then(() => Promise.reject(new Error('no login in time')));
     const brokers = await Promise.race([client.brokerCount(), late]);
     const login = config.kafkaSaslMechanism === null ? 'without a login' : `by ${config.kafkaSaslMechanism}`;
-    const settings = { prefix: config.kafkaTopicPrefix, retentionMs: config.kafkaRetentionMs };
+    const entered = `a cluster of ${brokers}, entered ${login}`;
+    const prefix = config.kafkaTopicPrefix;
+    if (!(await Promise.race([canReadLog(client, prefix, signal), late])))
+      return [
+        { mark: 'ok', text: entered },
+        note(
+          `it shows no topics of the log (${prefix}-…): run npm run migrate, or give the login the rights that docs/operations.md names`,
+        ),
+      ];
+    const settings = { prefix, retentionMs: config.kafkaRetentionMs };
     // Who is let in and may not ask this is not told of it.
     const otherwise = await Promise.race([keptOtherwise(client, settings), late]).catch(() => []);
-    return { cluster: `a cluster of ${brokers}, entered ${login}`, otherwise };
+    return [{ mark: 'ok', text: `${entered}, its log can be read` }, ...otherwise.map(note)];
   } finally {
     void client.close().catch(() => undefined);
   }

@@ -13,6 +13,7 @@ const ON_CERTIFICATE =
   'have it renewed, name the host that it is for, or have NODE_EXTRA_CA_CERTS name who signed it';
 
 export const KAFKA_ADVICE: Advice = [
+  [/not authorized/i, 'give the login the rights that docs/operations.md names'],
   [/mechanism/i, 'set KAFKA_SASL_MECHANISM to one that the brokers take'],
   [/authentication/i, 'set KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD to a login of the brokers'],
   [/SASL state/i, 'its port takes no login: leave KAFKA_SASL_MECHANISM unset, or name the port that does'],

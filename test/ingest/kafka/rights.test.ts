@@ -1,0 +1,148 @@
+import kafkajs from 'kafkajs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
+import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
+import { readLogPosition } from '../../../ingest/log/kafka/position.ts';
+import { createKafkaReader } from '../../../ingest/log/kafka/reader.ts';
+import { ensureTopics } from '../../../ingest/log/kafka/topics.ts';
+import { createKafkaWriter } from '../../../ingest/log/kafka/writer.ts';
+import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
+import { runChecks } from '../../../ingest/operate/doctor/report.ts';
+import { readConfig } from '../../../runtime/config/config.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { awaited } from '../../support/awaited.ts';
+import { brokerMissing } from '../../support/kafka.ts';
+import { loginBrokers, sharedBrokers } from '../../support/servers-of-run.ts';
+import { accountRecord, markerRecord, transactionRecord } from '../support/records.ts';
+
+const missing = brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? null : 'brokers were given');
+const silent = createLogger('silent', 'test');
+const LOGIN = { mechanism: 'plain', username: 'bankroll', password: 'devnet-only' } as const;
+const { AclResourceTypes, ResourcePatternTypes, AclOperationTypes, AclPermissionTypes } = kafkajs;
+
+describe.skipIf(missing !== null)(
+  `a login that may not all${missing === null ? '' : ` (${missing})`}`,
+  () => {
+    let owner: KafkaClient;
+    let client: KafkaClient;
+    let rights: kafkajs.Admin;
+    let count = 0;
+
+    beforeAll(async () => {
+      const brokers = await sharedBrokers();
+      const common = { tls: false, clientId: 'test' };
+      owner = createKafkaClient({ ...common, brokers, sasl: null }, silent);
+      client = createKafkaClient(
+        { ...common, brokers: (await loginBrokers()) as string[], sasl: LOGIN },
+        silent,
+      );
+      rights = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING }).admin();
+      await rights.connect();
+    });
+    afterAll(async () => {
+      await rights.disconnect();
+      await client.close();
+      await owner.close();
+    });
+
+    /** A log with a record in each partition; the login may to its topics, or its groups, that alone. */
+    async function logWith(what: 'topics' | 'groups', operation: kafkajs.AclOperationTypes): Promise<string> {
+      count += 1;
+      const prefix = `rights-${process.pid}-${Date.now()}-${count}`;
+      await ensureTopics(owner, { prefix, partitions: 1, replication: null, retentionMs: '-1' });
+      const writer = createKafkaWriter(owner, prefix);
+      await writer.append([accountRecord(1n, 1), transactionRecord(1n, 1), markerRecord(1n)]);
+      await writer.close();
+      const all = {
+        principal: 'User:bankroll',
+        host: '*',
+        operation,
+        permissionType: AclPermissionTypes.ALLOW,
+      };
+      await rights.createAcls({
+        acl: [
+          {
+            ...all,
+            resourceType: what === 'topics' ? AclResourceTypes.TOPIC : AclResourceTypes.GROUP,
+            resourceName: prefix,
+            resourcePatternType: ResourcePatternTypes.PREFIXED,
+          },
+        ],
+      });
+      return prefix;
+    }
+
+    async function kafkaLines(prefix: string): Promise<string[]> {
+      const lines: string[] = [];
+      const env = {
+        KAFKA_BROKERS: String(await loginBrokers()),
+        KAFKA_SASL_MECHANISM: LOGIN.mechanism,
+        KAFKA_SASL_USERNAME: LOGIN.username,
+        KAFKA_SASL_PASSWORD: LOGIN.password,
+        KAFKA_TOPIC_PREFIX: prefix,
+      };
+      const never = new AbortController().signal;
+      await runChecks(checksOf(readConfig(env)), (line) => lines.push(line), never);
+      return lines.filter((line) => line.includes(' KAFKA_BROKERS '));
+    }
+
+    /** A broker that has just started says at first that it is not ready. */
+    const positionFails = (prefix: string, why: RegExp) =>
+      awaited(() => expect(readLogPosition(client, prefix)).rejects.toThrow(why));
+
+    async function endOf(prefix: string): Promise<string> {
+      const stop = new AbortController();
+      let told = '';
+      const reader = createKafkaReader(client, {
+        ...{ prefix, group: `${prefix}-g`, logger: silent },
+        onEnded: ({ message }) => {
+          told = message;
+          if (message.startsWith('Not authorized')) stop.abort();
+        },
+      });
+      await reader.run(async () => {}, stop.signal);
+      return told;
+    }
+
+    const TODO = /: give the login the rights that docs\/operations\.md names$/;
+
+    test('to read the topics is told so where it asks for the position, and by the doctor', async () => {
+      const prefix = await logWith('topics', AclOperationTypes.WRITE);
+      await positionFails(prefix, /Not authorized to access topics/);
+      const [line] = await kafkaLines(prefix);
+      expect(line).toMatch(/^failed .*Not authorized to access topics/);
+      expect(line).toMatch(TODO);
+    });
+
+    test('to join groups is told so where it asks for the position, and by the doctor', async () => {
+      const prefix = await logWith('groups', AclOperationTypes.DESCRIBE);
+      await positionFails(prefix, /Not authorized to access group/);
+      const [line] = await kafkaLines(prefix);
+      expect(line).toMatch(/^failed .*Not authorized to access group/);
+      expect(line).toMatch(TODO);
+    });
+
+    test('is that of the processes where it may, and where there are no topics the doctor says who makes them', async () => {
+      const prefix = await logWith('topics', AclOperationTypes.ALL);
+      expect(await readLogPosition(client, prefix)).toEqual({ slot: 1n, followed: 1n });
+      expect(await kafkaLines(prefix)).toEqual([
+        expect.stringMatching(/^ok .*entered by plain, its log can be read$/),
+      ]);
+      const groups = await rights.listGroups();
+      expect(groups.groups.filter(({ groupId }) => groupId.startsWith(prefix))).toEqual([]);
+      const [entered, none] = await kafkaLines(`${prefix}x`);
+      expect(entered).toMatch(/^ok .*entered by plain$/);
+      expect(none).toMatch(/^note .*it shows no topics of the log .*run npm run migrate/);
+    });
+
+    test('to join groups: a reader says why it has no partitions, as what asks whether it is ready is told', async () => {
+      const prefix = await logWith('groups', AclOperationTypes.DESCRIBE);
+      expect(await endOf(prefix)).toMatch(/Not authorized to access group/);
+    });
+
+    test('to read the topics: a reader says why it has none of them', async () => {
+      const prefix = await logWith('topics', AclOperationTypes.WRITE);
+      expect(await endOf(prefix)).toMatch(/Not authorized to access topics/);
+    });
+  },
+);
