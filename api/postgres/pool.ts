@@ -27,6 +27,9 @@ const NONE_IS_FREE = 'timeout exceeded when trying to connect';
 export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
   const pool = connections(url, limits.connections, limits);
   const readers = connections(url, READERS, limits);
+  // A pooler in between may give a transaction another connection than the one that was told its limits.
+  const own = limitsOf(limits).map((one) => `SET LOCAL ${one}`);
+  const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', ...own].join('; ');
   return {
     query: asking(pool),
     readers: { query: asking(readers) },
@@ -37,7 +40,7 @@ export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
       client.on('error', ignore);
       let broken: Error | undefined;
       try {
-        await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+        await client.query(begin);
         const result = await work({
           query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
             (await client.query(sql, [...params])).rows as Row[],
@@ -59,19 +62,23 @@ export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
   };
 }
 
-function connections(url: string, most: number, { connectMs, statementMs }: PoolLimits): pg.Pool {
+/** How long the server lets a statement go on, and a transaction stand between two. */
+const limitsOf = ({ statementMs }: PoolLimits): string[] =>
+  ['statement_timeout', 'idle_in_transaction_session_timeout'].map((name) => `${name} = ${statementMs}`);
+
+function connections(url: string, most: number, limits: PoolLimits): pg.Pool {
+  const { connectMs, statementMs } = limits;
+  const said = ["default_transaction_isolation = 'read committed'", ...limitsOf(limits)];
   const pool = new pg.Pool({
     connectionString: url,
     max: most,
     connectionTimeoutMillis: connectMs,
-    statement_timeout: statementMs,
     // A server that hangs answers nothing at all, not even its own timeout.
     query_timeout: statementMs + 2_000,
-    idle_in_transaction_session_timeout: statementMs,
     application_name: 'bankroll-indexer',
-    // Who waited for their turn is to see what was written before it, whatever the server begins with. Said behind the
-    // start of the connection: a pooler in between takes no options there.
-    onConnect: (client) => client.query("SET default_transaction_isolation = 'read committed'"),
+    // Who waited for their turn is to see what was written before it, whatever the server begins with. All of it is said
+    // behind the start of the connection: a pooler in between takes no options there.
+    onConnect: (client) => client.query(said.map((one) => `SET ${one}`).join('; ')),
   });
   // A connection that dies while idle is replaced by the next question; without a listener it would end the process.
   pool.on('error', () => undefined);

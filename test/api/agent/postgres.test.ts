@@ -17,6 +17,7 @@ import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 import { freePort } from '../../support/free-port.ts';
 import { placeEmbedded } from '../../support/pglite.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
+import { openPooler } from './support/pooler.ts';
 import { ENGINES, emptyEmbedded } from './support/postgres.ts';
 
 const AGAIN_MS = 15_000;
@@ -243,6 +244,20 @@ test('migrating refuses a database that is not UTF-8, and leaves nothing in it',
   await expect(migratePostgres(db)).rejects.toThrow(/in SQL_ASCII: it must be in UTF8/);
   expect(await db.query(`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`)).toEqual([]);
   await Promise.all([home.close(), db.close()]);
+});
+
+test('behind a pooler that takes no options at the start of a connection a statement ends in time, whichever one it is given', async () => {
+  const pooler = await openPooler(await freshPostgresUrl());
+  const db = openPool(pooler.url, { ...PATIENT, statementMs: 7_000 });
+  const limits = `SELECT current_setting('statement_timeout') AS statement,
+    current_setting('idle_in_transaction_session_timeout') AS idle`;
+  const expected = [{ statement: '7s', idle: '7s' }];
+  expect(await db.query(limits)).toEqual(expected);
+  // As where a transaction is given a connection that another client was given before.
+  await db.query('RESET ALL');
+  expect(await db.transaction((tx) => tx.query(limits))).toEqual(expected);
+  await db.close();
+  await pooler.close();
 });
 
 describe('who waits for Postgres in vain is told that it is busy', () => {
