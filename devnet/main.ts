@@ -90,6 +90,8 @@ async function main(): Promise<void> {
     process.stdout.write(HELP);
     return;
   }
+  // How far it has come may be told to nobody.
+  process.stderr.on('error', () => {});
   const stop = new AbortController();
   const end = () => stop.abort();
   // More than once: a signal to the whole group comes again from the parent.

@@ -47,11 +47,20 @@ function standardError(): DestinationStream {
     const to = pino.destination({ dest: 2, sync: true });
     to.on('error', () => {
       out = opened();
+      isCut = true;
     });
     return to;
   };
+  let isCut = false;
   let out = opened();
-  return { write: (line) => void out.write(line) };
+  return {
+    write: (line) => {
+      // A disk takes part of the line that fills it.
+      const begun = isCut ? `\n${line}` : line;
+      isCut = false;
+      out.write(begun);
+    },
+  };
 }
 
 const isObject = (fields: unknown): fields is object => typeof fields === 'object' && fields !== null;

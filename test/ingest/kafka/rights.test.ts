@@ -88,7 +88,7 @@ describe.skipIf(missing !== null)(
 
     /** A broker that has just started says at first that it is not ready. */
     const positionFails = (prefix: string, why: RegExp) =>
-      awaited(() => expect(readLogPosition(client, prefix)).rejects.toThrow(why));
+      awaited(() => expect(readLogPosition(client, prefix, async () => new Map())).rejects.toThrow(why));
 
     async function endOf(prefix: string): Promise<string> {
       const stop = new AbortController();
@@ -124,7 +124,10 @@ describe.skipIf(missing !== null)(
 
     test('is that of the processes where it may, and where there are no topics the doctor says who makes them', async () => {
       const prefix = await logWith('topics', AclOperationTypes.ALL);
-      expect(await readLogPosition(client, prefix)).toEqual({ slot: 1n, followed: 1n });
+      expect(await readLogPosition(client, prefix, async () => new Map())).toEqual({
+        slot: 1n,
+        followed: 1n,
+      });
       expect(await kafkaLines(prefix)).toEqual([
         expect.stringMatching(/^ok .*entered by plain, its log can be read$/),
       ]);
