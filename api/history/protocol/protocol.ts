@@ -48,7 +48,12 @@ function printedEnds(
   const passed = passedHours(view);
   const newest = Math.floor(view.now / 1000 / HOUR_S / each) * each;
   const [first, last] = [ends[0] as number, ends.at(-1) as number];
-  const blocks = blocksOf(ends, each, passed);
+  // Once for a block: a piece that looked for it would be made anew with every write to a policy.
+  const begunPolicies = view.one('protocolBegun');
+  const blocks = blocksOf(ends, each, passed).map((block) => ({
+    ...block,
+    which: whichBefore(begunPolicies, block.first + (block.passed - 1) * each),
+  }));
   // All of them before anything is printed: what is lacking is asked for together.
   for (const block of blocks) sumsIn(view, block, each);
   const numberOf = (begin: number, end: number) => Math.floor((end - begin) / each) + 1;
@@ -77,8 +82,8 @@ function printedEnds(
 }
 
 /** They are of the policies that had begun: where one of these is closed, or turns up, that is another sum. */
-function sumsIn(view: View, { first, last, passed }: Block, each: number): ProtocolHistoryRows {
-  const which = whichBefore(view.one('protocolBegun'), first + (passed - 1) * each);
+function sumsIn(view: View, block: Block & { which: string }, each: number): ProtocolHistoryRows {
+  const { first, last, passed, which } = block;
   if (which === '') return NO_PROTOCOL_HISTORY;
   return view.get('protocolHistory', pageKey('', first, last, each, passed, which));
 }
