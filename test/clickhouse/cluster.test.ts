@@ -72,6 +72,15 @@ describe('the cluster form of the migrations', () => {
     }
   });
 
+  test('copies what transactions lack to the shard to which the view brings their later versions', () => {
+    const columnOf = (table: string) => {
+      const made = SINGLE.find((sql) => sql.startsWith(`CREATE TABLE IF NOT EXISTS ${table} `)) ?? '';
+      return /cityHash64\((\w+)\)/.exec(forCluster(made, 'main')[1] ?? '')?.[1];
+    };
+    expect(columnOf('incomplete_by_slot')).toBe(columnOf('incomplete_transactions'));
+    expect(columnOf('incomplete_transactions')).toBe('signature');
+  });
+
   test('quotes the name of the cluster', () => {
     expect(onClusterClause("a'b\\c")).toBe("ON CLUSTER 'a\\'b\\\\c'");
     expect(onClusterClause(null)).toBe('');
