@@ -9,7 +9,7 @@ import { runChecks } from '../operate/doctor/report.ts';
 const COMMAND = {
   usage: 'npm run doctor',
   about:
-    'Asks every endpoint that the configuration names for something it must know, and prints a line for each.\nChanges nothing anywhere. Ends with 1 where one fails,\nor none is named.',
+    'Asks every endpoint that the configuration names for something it must know, and prints a line for each.\nChanges nothing anywhere, but for a group of its own that goes again. Ends with 1 where one fails,\nor none is named.',
   flags: {},
 } as const;
 

@@ -49,10 +49,12 @@ export interface TopicSettings {
   retentionMs: string;
 }
 
+const RETENTION = 'retention.ms';
+
 /** What is kept of a topic is decided by these. */
 const keeping = ({ retentionMs }: Pick<TopicSettings, 'retentionMs'>) => ({
   'cleanup.policy': 'delete',
-  'retention.ms': retentionMs,
+  [RETENTION]: retentionMs,
   'retention.bytes': '-1',
 });
 
@@ -102,13 +104,13 @@ export async function keptOtherwise(
     for (const [name, value] of wanted) {
       const found = config.get(name) ?? value;
       if (found === value) continue;
-      const how = `${name} is ${found}, not ${value}`;
+      const how = `${name} is ${found}, not ${value} as ${name === RETENTION ? 'KAFKA_RETENTION_MS has it' : 'npm run migrate makes it'}`;
       others.set(how, [...(others.get(how) ?? []), topic]);
     }
   }
   return [...others].map(
     ([how, topics]) =>
-      `${topics.join(', ')}: ${how} as KAFKA_RETENTION_MS has it. Topics that are there are left as they are: set it there`,
+      `${topics.join(', ')}: ${how}. Topics that are there are left as they are: set it there`,
   );
 }
 

@@ -4,7 +4,7 @@ import { createLogger } from '../../../runtime/process/log.ts';
 import { openKafka } from '../../log/kafka/open.ts';
 import { keptOtherwise } from '../../log/kafka/topics.ts';
 import { type Finding, note } from './finding.ts';
-import { canReadLog } from './kafka-rights.ts';
+import { canReadLog, type LogReading } from './kafka-rights.ts';
 
 /** Logs in as the processes do, asks who is in the cluster and how the topics of the log are kept, and reads of the log. */
 export async function logIn(config: Config, signal: AbortSignal): Promise<Finding[]> {
@@ -15,18 +15,24 @@ export async function logIn(config: Config, signal: AbortSignal): Promise<Findin
     const login = config.kafkaSaslMechanism === null ? 'without a login' : `by ${config.kafkaSaslMechanism}`;
     const entered = `a cluster of ${brokers}, entered ${login}`;
     const prefix = config.kafkaTopicPrefix;
-    if (!(await Promise.race([canReadLog(client, prefix, signal), late])))
-      return [
-        { mark: 'ok', text: entered },
-        note(
-          `it shows no topics of the log (${prefix}-…): run npm run migrate, or give the login the rights that docs/operations.md names`,
-        ),
-      ];
     const settings = { prefix, retentionMs: config.kafkaRetentionMs };
     // Who is let in and may not ask this is not told of it.
     const otherwise = await Promise.race([keptOtherwise(client, settings), late]).catch(() => []);
-    return [{ mark: 'ok', text: `${entered}, its log can be read` }, ...otherwise.map(note)];
+    const reading = await canReadLog(client, prefix, signal);
+    const [words, ...more] = told(reading, prefix);
+    return [{ mark: 'ok', text: `${entered}${words}` }, ...[...more, ...otherwise].map(note)];
   } finally {
     void client.close().catch(() => undefined);
   }
+}
+
+/** What stands behind how it was let in, and what is to be said besides. */
+function told(reading: LogReading, prefix: string): [string, ...string[]] {
+  if (reading === 'read') return [', its log can be read'];
+  if (reading === 'late')
+    return ['', 'no record of its log came in time: whether it can be read is not known'];
+  return [
+    '',
+    `it shows no topics of the log (${prefix}-…): run npm run migrate, or give the login the rights that docs/operations.md names`,
+  ];
 }

@@ -4,14 +4,22 @@ import type { KafkaClient } from '../../log/kafka/cluster.ts';
 import { topicName } from '../../log/kafka/topics.ts';
 import { TOPICS } from '../../log/port.ts';
 
+/** What came of reading the log: `late` where it took longer than there is time, `unseen` where there are no topics to see. */
+export type LogReading = 'read' | 'late' | 'unseen';
+
 /**
- * Reads a record of each topic that has one, as the processes read them: in a group, one of its own that goes again.
- * False where the brokers show no such topics. @throws Error with what they refuse to this login
+ * Reads a record of each topic that has one, as the processes read them: in a group, one of its own that
+ * is named as those of ingest are and goes again.
+ * @throws Error with what they refuse to this login
  */
-export async function canReadLog(client: KafkaClient, prefix: string, signal: AbortSignal): Promise<boolean> {
+export async function canReadLog(
+  client: KafkaClient,
+  prefix: string,
+  signal: AbortSignal,
+): Promise<LogReading> {
   const topics = TOPICS.map((topic) => topicName(prefix, topic));
-  if ((await client.partitionCounts(topics)).size < topics.length) return false;
-  const places = [];
+  if ((await client.partitionCounts(topics)).size < topics.length) return 'unseen';
+  const places: ({ topic: string } & Awaited<ReturnType<KafkaClient['offsets']>>[number])[] = [];
   for (const topic of topics)
     for (const place of await client.offsets(topic)) places.push({ topic, ...place });
   const unread = new Set(places.flatMap(({ topic, low, high }) => (low < high ? [topic] : [])));
@@ -19,8 +27,9 @@ export async function canReadLog(client: KafkaClient, prefix: string, signal: Ab
   const read = Promise.withResolvers<void>();
   // It may be rejected before anybody waits for it.
   read.promise.catch(() => {});
-  const group = `${prefix}-doctor-${randomUUID()}`;
-  const consumer = await client.consume({
+  const group = `${prefix}-accounts-position-${randomUUID()}`;
+  const late = aborted(signal).then(() => false as const);
+  const consuming = client.consume({
     group,
     topics,
     onBatch: async ({ topic, messages, passed }) => {
@@ -33,15 +42,22 @@ export async function canReadLog(client: KafkaClient, prefix: string, signal: Ab
     onRevoked: () => {},
     onCrash: read.reject,
   });
-  const late = aborted(signal).then(() => Promise.reject(new Error('no record of the log in time')));
-  try {
-    await Promise.race([joined.promise, read.promise, late]);
+  const readEach = async (): Promise<true> => {
+    const consumer = await consuming;
+    await Promise.race([joined.promise, read.promise]);
     for (const { topic, partition, low, high } of places)
       consumer.seek(topic, partition, low < high ? high - 1n : high);
-    if (unread.size > 0) await Promise.race([read.promise, late]);
+    if (unread.size > 0) await read.promise;
     return true;
+  };
+  const leave = async () => {
+    await (await consuming).stop();
+    await client.deleteGroup(group);
+  };
+  try {
+    return (await Promise.race([readEach(), late])) ? 'read' : 'late';
   } finally {
-    await consumer.stop().catch(() => {});
-    await client.deleteGroup(group).catch(() => {});
+    // Who is late waits for nothing more.
+    await Promise.race([leave().catch(() => {}), late]);
   }
 }

@@ -20,10 +20,10 @@ export async function checkClickHouse(
   return advice === null ? found : [...found, note(advice)];
 }
 
-/** None where the account is not told. */
+/** None where they are not told: they are for advice alone. */
 async function enginesOf(url: URL, signal: AbortSignal): Promise<string[]> {
-  const { status, text } = await ask(url, `${ENGINES} FORMAT TabSeparated`, signal);
-  return status === 200 ? text.split('\n') : [];
+  const told = await ask(url, `${ENGINES} FORMAT TabSeparated`, signal).catch(() => null);
+  return told?.status === 200 ? told.text.split('\n') : [];
 }
 
 async function ask(url: URL, sql: string, signal: AbortSignal): Promise<{ status: number; text: string }> {

@@ -17,6 +17,7 @@ beforeEach(async () => {
     'dead_letters',
     'resolved_letters',
     'transactions',
+    'whole_transactions',
     'disputed_transactions',
     'applied',
   ])
