@@ -38,9 +38,9 @@ export function gapRows(
   partition: number,
 ): { opened: GapRow[]; progressed: GapRow[]; places: GapPlaceRow[] } {
   const rows = { opened: [] as GapRow[], progressed: [] as GapRow[], places: [] as GapPlaceRow[] };
-  const places = new Map(before);
+  const places = new Map<bigint, GapPlace>();
   for (const { offset, gap } of gaps) {
-    const known = places.get(gap.fromSlot);
+    const known = places.get(gap.fromSlot) ?? before.get(gap.fromSlot);
     const place = gapAfter(known, gap);
     places.set(gap.fromSlot, place);
     const row: GapRow = {

@@ -123,7 +123,9 @@ export function advance(before: Progress, batch: LogBatch, now: number, made: Ev
   const writtenAt = writtenUpTo(before, batch, now);
   const assignment = batch.assignment ?? null;
   const lateBatches = before.lateBatches + (isLate(made, before) ? 1 : 0);
-  const progress: Progress = { ...before, writtenAt, assignment, lateBatches, gaps: new Map(before.gaps) };
+  const progress: Progress = { ...before, writtenAt, assignment, lateBatches };
+  // There are as many as there ever were.
+  if (batch.entries.some(({ record }) => record.kind === 'gap')) progress.gaps = new Map(before.gaps);
   for (const { offset, record } of batch.entries) {
     progress.offset = offset;
     if (offset > progress.highest) progress.highest = offset;

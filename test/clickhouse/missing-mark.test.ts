@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
-import { missingMark } from '../../clickhouse/queries/progress/index-state.ts';
+import { gapStates, missingMark } from '../../clickhouse/queries/progress/index-state.ts';
+import { openGaps } from '../../clickhouse/queries/progress/stream-store.ts';
 import { gapRow, key, signature, TIME } from '../api/support/rows.ts';
 import { embeddedDatabase } from '../support/embedded.ts';
 
@@ -19,6 +20,12 @@ const fresh = (): Store => ({
     return stored.query(sql, params);
   },
 });
+const rowsRead = async () => {
+  const [row] = await stored.query<{ rows: string }>(
+    "SELECT toString(value) AS rows FROM system.events WHERE event = 'SelectedRows'",
+  );
+  return Number(row?.rows);
+};
 const incomplete = {
   ...{ signature: signature('cut'), slot: '5', block_time: TIME },
   ...{ reason: 'cut', policies: [key('p')] },
@@ -33,7 +40,9 @@ test('as long as nothing was ever incomplete, gaps are all that is looked at', a
     marks.push(await missingMark(store));
   }
   expect(new Set(marks).size).toBe(3);
-  expect(asked.length).toBe(3);
+  const before = asked.length;
+  expect(await missingMark(store)).toBe(marks[2]);
+  expect(asked.length).toBe(before + 1);
   expect(asked.filter((sql) => sql.includes('FROM transactions') || sql.includes('events_by_slot'))).toEqual(
     [],
   );
@@ -83,17 +92,11 @@ test('what many lack is looked for in the slots they are in, and not in all that
     'incomplete_transactions',
     Array.from({ length: 900 }, (_, at) => cut(at)),
   );
-  const read = async () => {
-    const [row] = await stored.query<{ rows: string }>(
-      "SELECT toString(value) AS rows FROM system.events WHERE event = 'SelectedRows'",
-    );
-    return Number(row?.rows);
-  };
   const marks = [await missingMark(store)];
   await missingMark(store);
-  const before = await read();
+  const before = await rowsRead();
   expect([await missingMark(store)]).toEqual(marks);
-  expect((await read()) - before).toBeLessThan(ROWS / 10);
+  expect((await rowsRead()) - before).toBeLessThan(ROWS / 10);
 
   const { signature, block_time } = cut(7);
   for (const slot of ['8', '7']) {
@@ -107,4 +110,81 @@ test('what many lack is looked for in the slots they are in, and not in all that
   await store.command('OPTIMIZE TABLE transactions FINAL');
   expect(await missingMark(store)).toBe(marks[2]);
   expect(await missingMark(fresh())).toBe(marks[2]);
+});
+
+/** What an API asks of gaps and how many rows are read for it, and what ingestion does. */
+async function gapsNow(store: Store) {
+  const before = await rowsRead();
+  const mark = await missingMark(store);
+  const states = await gapStates(store);
+  const rows = (await rowsRead()) - before;
+  return { told: { mark, states, open: await openGaps(store) }, rows };
+}
+
+test('gaps that were closed are gone through when one of them changes, and each change is seen by whoever asks next', async () => {
+  const store = fresh();
+  const GAPS = 60_000;
+  await store.command(
+    `INSERT INTO gaps (from_slot, log_partition, log_offset, to_slot, closed)
+     SELECT 1000 + number * 10, 0, number, 1005 + number * 10, 1 FROM numbers(${GAPS})`,
+  );
+  const first = await gapsNow(store);
+  expect(first.rows).toBeGreaterThanOrEqual(2 * GAPS);
+  const again = await gapsNow(store);
+  expect(again.told).toEqual(first.told);
+  expect(again.rows).toBeLessThan(GAPS / 10);
+
+  const row = (offset: number, change: object) => ({
+    ...gapRow('999', { from_slot: '2000', log_offset: String(GAPS + offset) }),
+    ...change,
+  });
+  const seen = [first.told];
+  for (const change of [
+    () => store.insert('gaps', [row(1, { closed: 0, to_slot: '2009' })]),
+    () => store.insert('gaps', [row(2, { closed: 0, to_slot: '2007' })]),
+    () => store.insert('gap_places', [{ from_slot: '2000', log_partition: 0, log_offset: 9, unread: 'x' }]),
+    () => store.insert('gaps', [row(3, { closed: 1, to_slot: '2005' })]),
+  ]) {
+    await change();
+    const { told } = await gapsNow(store);
+    // As to who asks for the first time.
+    expect(told).toEqual((await gapsNow(fresh())).told);
+    expect(told).not.toEqual(seen.at(-1));
+    seen.push(told);
+  }
+  expect(seen.map(({ open }) => open.map(({ toSlot }) => toSlot))).toEqual([
+    [],
+    [2009n],
+    [2007n],
+    [2007n],
+    [],
+  ]);
+  // How far one has come, and why no farther, is no part of the mark.
+  expect(new Set(seen.slice(1, 4).map(({ mark }) => mark)).size).toBe(1);
+  expect(seen[1]?.mark).not.toBe(seen[0]?.mark);
+  expect(seen[4]?.mark).toBe(seen[0]?.mark);
+
+  // The same rows in other parts.
+  await store.command('OPTIMIZE TABLE gaps FINAL');
+  expect((await gapsNow(store)).told).toEqual(seen[4]);
+  expect((await gapsNow(store)).rows).toBeLessThan(GAPS / 10);
+});
+
+test('where a table is more than one server has, parts tell nothing: each look goes through all of it', async () => {
+  const store = fresh();
+  for (const table of ['gaps', 'gap_places']) {
+    await store.command(`RENAME TABLE ${table} TO ${table}_local`);
+    await store.command(
+      `CREATE TABLE ${table} AS remote('127.0.0.1', '${stored.database}', '${table}_local', cityHash64(from_slot))`,
+    );
+  }
+  const before = await gapsNow(store);
+  expect(before.rows).toBeGreaterThan(60_000);
+  expect((await gapsNow(store)).rows).toBeGreaterThan(60_000);
+  await store.insert('gaps_local', [
+    gapRow('999', { from_slot: '2000', log_offset: '99999', to_slot: '2009' }),
+  ]);
+  const { told } = await gapsNow(store);
+  expect(told.mark).not.toBe(before.told.mark);
+  expect(told.open).toHaveLength(1);
 });

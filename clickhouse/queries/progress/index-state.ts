@@ -2,6 +2,7 @@ import type { Store } from '../../client.ts';
 import { sharedRead } from '../../shared-reads.ts';
 import { STILL_UNDATED, type UndatedEvent, undatedEvents } from '../analytics/undated.ts';
 import { LACKING } from '../transactions/unresolved.ts';
+import { type PartRow, partsOf, whileUnmoved } from './unmoved.ts';
 
 /** How far the index is, over all partitions of accounts and transactions. */
 export interface AppliedState {
@@ -105,8 +106,8 @@ export interface GapState {
   first_slot: string | null;
 }
 
-export async function gapStates(store: Store): Promise<GapState[]> {
-  return store.query<GapState>(
+export const gapStates = whileUnmoved(['gaps', 'gap_places'], (store) =>
+  store.query<GapState>(
     `SELECT g.from_slot AS from_slot,
        if(countIf(g.closed = 0) > 0, maxIf(g.to_slot, g.closed = 0), max(g.to_slot)) AS to_slot,
        if(countIf(g.closed = 0 AND g.to_time IS NULL) > 0, NULL, maxIf(g.to_time, g.closed = 0)) AS to_time,
@@ -118,9 +119,8 @@ export async function gapStates(store: Store): Promise<GapState[]> {
        ON p.from_slot = g.from_slot AND p.log_partition = g.log_partition
      GROUP BY g.from_slot
      ORDER BY g.from_slot`,
-    {},
-  );
-}
+  ),
+);
 
 /** A gap holds until every partition of transactions has applied its closing, its opening included. */
 export const openOf = (gaps: readonly GapState[], applied: AppliedState): GapState[] =>
@@ -165,34 +165,46 @@ export async function incompleteState(store: Store): Promise<IncompleteState> {
   return { ...row, undatedEvents: events };
 }
 
-const GAP_HASHES = "SELECT sipHash128('gap', from_slot, log_partition, closed) AS hash FROM gaps FINAL";
-/** One hash over those of the rows: three subqueries beside one another cost twice as much. */
-const hashOver = (hashes: string): string =>
-  `hex(sipHash128(arraySort(groupArray(hash)))) AS mark FROM (${hashes})`;
+/** One over those of the rows: two subqueries beside one another cost twice as much. */
+const HASH = 'hex(sipHash128(arraySort(groupArray(hash))))';
 
-const MARK = `SELECT ${hashOver(`
-    ${GAP_HASHES}
-    UNION ALL
-    SELECT sipHash128('incomplete', signature, policies, missing, ifNull(block_time, 0))
+/** There are as many as there ever were. */
+const markOfGaps = whileUnmoved(['gaps'], async (store): Promise<string> => {
+  const hashes = "SELECT sipHash128('gap', from_slot, log_partition, closed) AS hash FROM gaps FINAL";
+  const [row] = await store.query<{ mark: string }>(`SELECT ${HASH} AS mark FROM (${hashes})`);
+  if (row === undefined) throw new Error('an aggregate without keys gave no row');
+  return row.mark;
+});
+
+const MORE = 'more';
+const PARTS = partsOf(['gaps']);
+
+const MARK = `${PARTS}
+  UNION ALL SELECT '${MORE}', if(count() = 0, '', ${HASH}) FROM (
+    SELECT sipHash128('incomplete', signature, policies, missing, ifNull(block_time, 0)) AS hash
     FROM incomplete_by_slot FINAL WHERE ${LACKING}
     UNION ALL
-    SELECT sipHash128('undated', slot, signature, position, ifNull(block_time, 0), summed) FROM (${STILL_UNDATED})`)}`;
+    SELECT sipHash128('undated', slot, signature, position, ifNull(block_time, 0), summed) FROM (${STILL_UNDATED}))`;
 
 /** The same where nothing was ever incomplete or without a time, and whether something was: half of what the whole costs. */
-const MARK_OF_GAPS = `SELECT 0 AS has_more, ${hashOver(GAP_HASHES)}
-  UNION ALL (SELECT 1, '' FROM incomplete_by_slot LIMIT 1)
-  UNION ALL (SELECT 1, '' FROM undated_events LIMIT 1)`;
+const MARK_OF_GAPS = `${PARTS}
+  UNION ALL (SELECT '${MORE}', '' FROM incomplete_by_slot LIMIT 1)
+  UNION ALL (SELECT '${MORE}', '' FROM undated_events LIMIT 1)`;
 
 /** Where something once was incomplete or without a time. */
 const withMore = new WeakSet<Store>();
 
 /** A text that changes with what is missing: a gap that opens or closes in any partition, a transaction that is incomplete or whole again. */
 export const missingMark = sharedRead(async (store): Promise<string> => {
-  const rows = withMore.has(store) ? [] : await store.query<{ has_more: number; mark: string }>(MARK_OF_GAPS);
-  const [only] = rows;
-  if (only !== undefined && rows.length === 1) return only.mark;
-  withMore.add(store);
-  const [row] = await store.query<{ mark: string }>(MARK, {});
-  if (row === undefined) throw new Error('an aggregate without keys gave no row');
-  return row.mark;
+  let rows = withMore.has(store) ? null : await store.query<PartRow>(MARK_OF_GAPS);
+  if (rows === null || rows.some(({ of }) => of === MORE)) {
+    withMore.add(store);
+    rows = await store.query<PartRow>(MARK);
+  }
+  const gaps = await markOfGaps.at(
+    store,
+    rows.filter(({ of }) => of !== MORE),
+  );
+  const more = rows.find(({ of }) => of === MORE)?.part ?? '';
+  return more === '' ? gaps : `${gaps} ${more}`;
 });

@@ -177,8 +177,9 @@ test.each(CANNOT)(
     let cannot = false;
     const store = {
       query: async (sql: string) => {
+        if (sql.includes('GROUP BY _part') || sql.includes('FROM system.tables')) return [];
         looks += 1;
-        if (sql.includes('has_more')) return [{ has_more: 0, mark: cannot ? 'another' : 'the same' }];
+        if (sql.includes('AS mark')) return [{ mark: cannot ? 'another' : 'the same' }];
         return [{ rows: cannot ? '10000000' : '0' }];
       },
       lines: async () => linesOf([]),

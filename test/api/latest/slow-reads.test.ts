@@ -77,7 +77,7 @@ function daysOf() {
   let answer = () => {};
   let asked = 0;
   const query = async (sql: string) => {
-    if (sql.includes('has_more')) return [{ has_more: 0, mark: now.stored }];
+    if (sql.includes('AS mark')) return [{ mark: now.stored }];
     if (!sql.includes('FROM quote_days')) return [];
     asked += 1;
     const row = { day: '2026-01-01', quote_mint: 'quote', routed_to_lp: now.sum };
