@@ -119,7 +119,7 @@ async function overKafka(
   await ensureTopics(client, settings).catch(
     notReached('KAFKA_BROKERS', ', or unset KAFKA_BROKERS for a log in this process'),
   );
-  for (const sentence of await keptOtherwise(client, settings)) logger.warn(sentence);
+  for (const sentence of await keptOtherwise(client, settings).catch(() => [])) logger.warn(sentence);
   const { accounts, transactions } = await partitionsOf(client, prefix);
   await declarePartitions(store, { accounts, transactions });
   await mustBeSameLog(client, prefix, store.database, await appliedPlaces(store));

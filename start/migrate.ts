@@ -77,7 +77,8 @@ async function createTopics(config: Config): Promise<void> {
       retentionMs: config.kafkaRetentionMs,
     };
     say('Kafka', await ensureTopics(kafka, settings));
-    for (const sentence of await keptOtherwise(kafka, settings)) process.stdout.write(`Kafka: ${sentence}\n`);
+    const otherwise = await keptOtherwise(kafka, settings).catch(() => []);
+    for (const sentence of otherwise) process.stdout.write(`Kafka: ${sentence}\n`);
   } finally {
     await kafka.close();
   }

@@ -29,10 +29,12 @@ export async function logIn(config: Config, signal: AbortSignal): Promise<Findin
 /** What stands behind how it was let in, and what is to be said besides. */
 function told(reading: LogReading, prefix: string): [string, ...string[]] {
   if (reading === 'read') return [', its log can be read'];
+  if (reading === 'empty')
+    return ['', 'its log has no record yet: whether it can be read shows with the first'];
   if (reading === 'late')
     return ['', 'no record of its log came in time: whether it can be read is not known'];
   return [
     '',
-    `it shows no topics of the log (${prefix}-…): run npm run migrate, or give the login the rights that docs/operations.md names`,
+    `it does not show all topics of the log (${prefix}-…): run npm run migrate, or give the login the rights that docs/operations.md names`,
   ];
 }

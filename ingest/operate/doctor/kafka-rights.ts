@@ -4,8 +4,11 @@ import type { KafkaClient } from '../../log/kafka/cluster.ts';
 import { topicName } from '../../log/kafka/topics.ts';
 import { TOPICS } from '../../log/port.ts';
 
-/** What came of reading the log: `late` where it took longer than there is time, `unseen` where there are no topics to see. */
-export type LogReading = 'read' | 'late' | 'unseen';
+/**
+ * What came of reading the log: `late` where it took longer than there is time, `unseen` where not all topics show, `empty`
+ * where none has a record, so that nothing was read.
+ */
+export type LogReading = 'read' | 'late' | 'unseen' | 'empty';
 
 /**
  * Reads a record of each topic that has one, as the processes read them: in a group, one of its own that
@@ -17,18 +20,17 @@ export async function canReadLog(
   prefix: string,
   signal: AbortSignal,
 ): Promise<LogReading> {
+  const late = aborted(signal).then(() => 'late' as const);
   const topics = TOPICS.map((topic) => topicName(prefix, topic));
-  if ((await client.partitionCounts(topics)).size < topics.length) return 'unseen';
-  const places: ({ topic: string } & Awaited<ReturnType<KafkaClient['offsets']>>[number])[] = [];
-  for (const topic of topics)
-    for (const place of await client.offsets(topic)) places.push({ topic, ...place });
+  const places = await Promise.race([placesOf(client, topics), late]);
+  if (places === null) return 'unseen';
+  if (places === 'late') return 'late';
   const unread = new Set(places.flatMap(({ topic, low, high }) => (low < high ? [topic] : [])));
   const joined = Promise.withResolvers<void>();
   const read = Promise.withResolvers<void>();
   // It may be rejected before anybody waits for it.
   read.promise.catch(() => {});
   const group = `${prefix}-accounts-position-${randomUUID()}`;
-  const late = aborted(signal).then(() => false as const);
   const consuming = client.consume({
     group,
     topics,
@@ -42,22 +44,34 @@ export async function canReadLog(
     onRevoked: () => {},
     onCrash: read.reject,
   });
-  const readEach = async (): Promise<true> => {
+  const readEach = async (): Promise<LogReading> => {
+    const isEmpty = unread.size === 0;
     const consumer = await consuming;
     await Promise.race([joined.promise, read.promise]);
     for (const { topic, partition, low, high } of places)
       consumer.seek(topic, partition, low < high ? high - 1n : high);
     if (unread.size > 0) await read.promise;
-    return true;
+    return isEmpty ? 'empty' : 'read';
   };
   const leave = async () => {
     await (await consuming).stop();
     await client.deleteGroup(group);
   };
   try {
-    return (await Promise.race([readEach(), late])) ? 'read' : 'late';
+    return await Promise.race([readEach(), late]);
   } finally {
     // Who is late waits for nothing more.
     await Promise.race([leave().catch(() => {}), late]);
   }
+}
+
+type Place = { topic: string } & Awaited<ReturnType<KafkaClient['offsets']>>[number];
+
+/** Null where the brokers do not show all of the topics. */
+async function placesOf(client: KafkaClient, topics: readonly string[]): Promise<Place[] | null> {
+  if ((await client.partitionCounts([...topics])).size < topics.length) return null;
+  const places: Place[] = [];
+  for (const topic of topics)
+    for (const place of await client.offsets(topic)) places.push({ topic, ...place });
+  return places;
 }

@@ -76,7 +76,7 @@ describe.skipIf(missing !== null)(
       const ofKafka = lines.filter((line) => line.includes(' KAFKA_BROKERS '));
       expect(ofKafka).toEqual([
         expect.stringMatching(/^ok /),
-        expect.stringMatching(/^note .*shows no topics of the log/),
+        expect.stringMatching(/^note .*does not show all topics of the log/),
         expect.stringMatching(
           /^note .*-accounts: retention\.ms is 604800000, not -1 .* are left as they are: set it there$/,
         ),
