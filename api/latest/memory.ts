@@ -127,9 +127,9 @@ export function createMemory(options: MemoryOptions): Memory {
     const value = stateOf(applied, known, isSettled);
     const { gaps, openGaps, incomplete, historyReason } = value;
     replace(state.progress, value, [applied]);
-    // The mark stands for the incomplete transactions, which may be many.
+    // The mark stands for the incomplete transactions and the gaps that were closed, which may be many.
     const marked = [markNow(), incomplete.undatedEvents];
-    replace(state.missing, value, [...marked, gaps, openGaps, historyReason]);
+    replace(state.missing, value, [...marked, gaps.length, gaps[0]?.from_slot, openGaps, historyReason]);
   };
 
   const work = async (): Promise<void> => {
