@@ -104,14 +104,14 @@ describe.skipIf(missing !== null)(
       return told;
     }
 
-    const TODO = /: give the login the rights that docs\/operations\.md names$/;
+    const WHAT_TO_DO = /: give the login the rights that docs\/operations\.md names$/;
 
     test('to read the topics is told so where it asks for the position, and by the doctor', async () => {
       const prefix = await logWith('topics', AclOperationTypes.WRITE);
       await positionFails(prefix, /Not authorized to access topics/);
       const [line] = await kafkaLines(prefix);
       expect(line).toMatch(/^failed .*Not authorized to access topics/);
-      expect(line).toMatch(TODO);
+      expect(line).toMatch(WHAT_TO_DO);
     });
 
     test('to join groups is told so where it asks for the position, and by the doctor', async () => {
@@ -119,7 +119,7 @@ describe.skipIf(missing !== null)(
       await positionFails(prefix, /Not authorized to access group/);
       const [line] = await kafkaLines(prefix);
       expect(line).toMatch(/^failed .*Not authorized to access group/);
-      expect(line).toMatch(TODO);
+      expect(line).toMatch(WHAT_TO_DO);
     });
 
     test('is that of the processes where it may, and where there are no topics the doctor says who makes them', async () => {
