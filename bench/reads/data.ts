@@ -21,6 +21,7 @@ import {
   policyRow,
   poolRow,
   rawKey,
+  streamRow,
   tokenAccountRow,
   totalsRow,
   venueAccountRow,
@@ -115,6 +116,8 @@ export async function fill(store: Store, policies: number): Promise<void> {
         tables.set(table, [...(tables.get(table) ?? []), ...rows]);
     for (const [table, rows] of tables) await store.insert(table, rows);
   }
+  // As ingestion tells of a node whose list is whole: else each answer asks what of all that was named is not read yet.
+  await store.insert('stream_state', [streamRow(Date.now())]);
   await store.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
 }
 
