@@ -15,6 +15,7 @@ export const CHANGE_KEYS = {
   origins: 'address',
   models: 'address',
   events: 'mint',
+  named_accounts: 'policy',
   policy_transactions: 'policy',
   policy_totals: 'mint',
   account_readings: 'venue_account',

@@ -12,7 +12,7 @@ export function unknownPoliciesReason(view: View): string | null {
   if (view.one('listed') !== 0) return null;
   const { historyReason } = view.state();
   if (historyReason !== null) return `${UNLISTED}, and ${historyReason}`;
-  const unread = view.one('unreadAccounts');
+  const { count: unread } = view.one('unreadNames');
   return unread === 0 ? null : `${UNLISTED}, and ${unread} of those that history names are not read yet`;
 }
 

@@ -170,9 +170,10 @@ export function kept<Value>(
   none: Value,
   ask: (store: Store) => Promise<Value>,
   refresh: (store: Store, before: Value, changes: Changes, read: AlreadyRead) => Promise<Value>,
+  options: Options = {},
 ): Kind<Value> {
   return {
-    ...one(touchedBy, none, (store) => ask(store)),
+    ...one(touchedBy, none, (store) => ask(store), options),
     refresh: async (store, before, changes, read) => ({
       value: await refresh(store, before, changes, read),
       until: FOR_EVER,

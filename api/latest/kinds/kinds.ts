@@ -22,7 +22,6 @@ import {
   protocolNow,
 } from '../../../clickhouse/queries/history/protocol.ts';
 import type { QuoteSumsAt } from '../../../clickhouse/queries/history/quote-sums.ts';
-import { unreadCount } from '../../../clickhouse/queries/progress/unread-accounts.ts';
 import {
   type RankedPage,
   rankedPolicies,
@@ -75,6 +74,12 @@ import {
 import { isFirstPage, type Kind, kept, list, ofDay, one, page, row } from './kind.ts';
 import { OF_POLICIES } from './of-policies.ts';
 import { loadPolicySums, NO_POLICY_SUMS, type PolicySums, refreshPolicySums } from './tallies/policies.ts';
+import {
+  loadUnreadNames,
+  NO_UNREAD_NAMES,
+  refreshUnreadNames,
+  type UnreadNames,
+} from './tallies/unread-names.ts';
 import { loadVenueSums, NO_VENUE_SUMS, refreshVenueSums, type VenueSums } from './tallies/venues.ts';
 
 const SLOW = { slow: true } as const;
@@ -164,10 +169,13 @@ export const KINDS = {
   stream: one<StreamStateRow | null>({ stream_state: 'any' }, null, streamState),
   listed: one<number | null>({ stream_state: 'any' }, null, listedState),
   /** Asked for only where no node lists accounts. */
-  unreadAccounts: one({ policies: 'any', venue_accounts: 'any', events: 'any' }, 0, unreadCount, {
-    slow: true,
-    sums: true,
-  }),
+  unreadNames: kept<UnreadNames>(
+    { named_accounts: 'any', policies: 'any', venue_accounts: 'any', events: 'any' },
+    NO_UNREAD_NAMES,
+    loadUnreadNames,
+    refreshUnreadNames,
+    { sums: true },
+  ),
   venueStatuses: one<readonly VenueStatusRow[]>({ venue_status: 'any' }, [], venueStatuses),
   programStatuses: one<readonly ProgramStatusRow[]>({ program_status: 'any' }, [], programStatuses),
   /** Up to so many. */

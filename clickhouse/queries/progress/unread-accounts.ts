@@ -6,13 +6,15 @@ import type { NamedAccountRow } from '../../progress-tables.ts';
 /** A policy, or the venue account of a policy for a token account, that an event names and nobody has read yet. */
 export type UnreadAccount = Omit<NamedAccountRow, 'mint'>;
 
-const UNREAD = `
+const namesWhere = (ofNames: string, ofPolicies: string) => `
   SELECT DISTINCT policy, token_account, mint FROM named_accounts
-  WHERE token_account = '' AND policy NOT IN (SELECT address FROM policies)
+  WHERE ${ofNames} AND token_account = '' AND policy NOT IN (SELECT address FROM policies WHERE ${ofPolicies})
   UNION ALL
   SELECT DISTINCT policy, token_account, mint FROM named_accounts
-  WHERE token_account != ''
-    AND (policy, token_account) NOT IN (SELECT policy, token_account FROM venue_accounts)`;
+  WHERE ${ofNames} AND token_account != ''
+    AND (policy, token_account) NOT IN (SELECT policy, token_account FROM venue_accounts WHERE ${ofNames})`;
+const ALL_UNREAD = namesWhere('true', 'true');
+const UNREAD_OF = namesWhere('policy IN {policies:Array(String)}', 'address IN {policies:Array(String)}');
 
 /** What the events of some mints name as they stand: one that was struck out or taken back is of no kind. */
 const NAMED_BY_EVENTS = `
@@ -24,9 +26,23 @@ const NAMED_BY_EVENTS = `
 /** Mints of which an event was ever struck out or taken back. */
 const DOUBTFUL = 'SELECT DISTINCT mint FROM derived_events WHERE taken_back = 1';
 
+/** Names whose account nobody has read yet, whether or not an event of theirs stands. @param policies null: of all */
+export async function unreadNames(
+  store: Store,
+  policies: readonly string[] | null,
+): Promise<NamedAccountRow[]> {
+  if (policies === null) return store.query<NamedAccountRow>(ALL_UNREAD, {});
+  const pieces = await inPieces(policies, (piece) =>
+    store.query<NamedAccountRow>(UNREAD_OF, { policies: piece }),
+  );
+  return pieces.flat();
+}
+
 /** A name whose only event the chain does not have is nobody's to read: there may be no such account. */
-export async function unreadAccounts(store: Store): Promise<UnreadAccount[]> {
-  const unread = await store.query<NamedAccountRow>(UNREAD, {});
+export async function standingNames(
+  store: Store,
+  unread: readonly NamedAccountRow[],
+): Promise<UnreadAccount[]> {
   if (unread.length === 0) return [];
   const doubtful = new Set((await store.query<{ mint: string }>(DOUBTFUL, {})).map(({ mint }) => mint));
   const mints = [...new Set(unread.map(({ mint }) => mint))].filter((mint) => doubtful.has(mint));
@@ -42,6 +58,7 @@ export async function unreadAccounts(store: Store): Promise<UnreadAccount[]> {
   return [...named.values()];
 }
 
-export const unreadCount = async (store: Store): Promise<number> => (await unreadAccounts(store)).length;
+export const unreadAccounts = async (store: Store): Promise<UnreadAccount[]> =>
+  standingNames(store, await unreadNames(store, null));
 
 const nameOf = ({ policy, token_account }: UnreadAccount): string => `${policy} ${token_account}`;

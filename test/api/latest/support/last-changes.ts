@@ -23,6 +23,8 @@ import type {
 import { decodeKey, encodeBase58 } from '../../../../schemas/solana/base58.ts';
 import { isoMillis } from '../../../../schemas/units.ts';
 import { venueOfClass } from '../../../../schemas/venues/remote.ts';
+import { routed, transaction } from '../../../ingest/materialise/support/records.ts';
+import { ours } from '../../../schemas/support/program-calls.ts';
 
 /** A batch of each topic. */
 export type Batches = Partial<Record<Topic, readonly LogRecord[]>>;
@@ -238,6 +240,16 @@ export function lastChanges(options: LastChangesOptions): { before: Batches; cha
           ...{ type: 'stream', connected: true, since: readAt, reason: null, addresses: 1, overRpc: 0 },
           listed: false,
         }),
+      ],
+    },
+    // And say how many are named that nobody has read.
+    {
+      tables: ['named_accounts'],
+      in: 'others',
+      transactions: [
+        transaction('names one more', tip + 1n, [
+          { ...ours({ emit: routed(1n, 'of which nobody has read') }), program: raw(chain.programId) },
+        ]),
       ],
     },
   ];
