@@ -1,4 +1,4 @@
-import type { EventRow } from '../../clickhouse/queries/activity/activity.ts';
+import { type EventRow, MANY_EVENTS } from '../../clickhouse/queries/activity/activity.ts';
 import { shownSummary } from '../../schemas/program/stored-summary.ts';
 import type { ActivityItem, ActivityResponse } from '../../schemas/responses/coin/activity.ts';
 import { timeOf } from '../../schemas/units.ts';
@@ -9,7 +9,9 @@ import type { Coin } from './find.ts';
 /** `GET /coins/:mint/activity`, newest first. */
 export function activity({ mint, view, query }: Coin): ActivityResponse {
   const { limit, offset } = pageOf(query, { fallback: 50, max: 200 });
-  const rows = view.get('activity', pageKey(mint, limit, offset));
+  const events = view.get('totals', mint)?.event_count ?? '0';
+  const isMany = BigInt(events) > MANY_EVENTS;
+  const rows = view.get('activity', pageKey(mint, String(isMany), limit, offset));
   return {
     mint,
     limit,

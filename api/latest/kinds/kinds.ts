@@ -120,7 +120,8 @@ export const KINDS = {
   activity: page<readonly EventRow[]>(
     { events: 'key' },
     [],
-    (store, [mint = '', limit, offset]) => activityPage(store, mint, Number(limit), Number(offset)),
+    (store, [mint = '', isMany, limit, offset]) =>
+      activityPage(store, mint, Number(limit), Number(offset), isMany === 'true'),
     { isKeptUp: isFirstPage },
   ),
 

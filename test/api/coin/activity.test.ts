@@ -3,7 +3,17 @@ import type { ActivityResponse } from '../../../schemas/responses/coin/activity.
 import type { HoldersResponse } from '../../../schemas/responses/coin/holders.ts';
 import type { PostsResponse } from '../../../schemas/responses/coin/posts.ts';
 import { isoTime } from '../../../schemas/units.ts';
-import { appliedRow, eventRow, key, modelRow, policyRow, SLOT, signature, TIME } from '../support/rows.ts';
+import {
+  appliedRow,
+  eventRow,
+  key,
+  modelRow,
+  policyRow,
+  SLOT,
+  signature,
+  TIME,
+  totalsRow,
+} from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 
 const held = useApi(async (api) => {
@@ -55,6 +65,17 @@ describe('activity', () => {
       signature: signature('c'),
       block_time: ASOF,
     });
+  });
+
+  test('where there are too many to go through, pages are the same', async () => {
+    const events = Array.from({ length: 30 }, (_, index) => eventRow('coin', 'Routed', index));
+    await held.api.insert('events', events);
+    const pages = () =>
+      Promise.all(['?limit=10', '?limit=10&offset=15', '?limit=10&offset=25'].map(activity));
+    const few = await pages();
+    await held.api.insert('policy_totals', [totalsRow('coin', { event_count: '1000000' })]);
+    expect(await pages()).toEqual(few);
+    expect(few.map(({ items }) => items.length)).toEqual([10, 10, 5]);
   });
 
   test('what was derived says so, until a whole reading has taken it back', async () => {

@@ -37,17 +37,17 @@ test('a page of activity waits for no history: these have connections of their o
   for (const [kind, key] of HISTORIES) void reads.load(new Map([[kind, new Set([key])]]));
   await awaited(() => expect(histories.asked()).toBeGreaterThanOrEqual(HISTORIES.length));
   expect(others.asked()).toBe(0);
-  void reads.load(new Map([['activity', new Set([pageKey('mint', 50, 0)])]]));
+  void reads.load(new Map([['activity', new Set([pageKey('mint', 'false', 50, 0)])]]));
   await awaited(() => expect(others.asked()).toBe(1));
 });
 
 test('where the events of a policy have changed, first pages that somebody reads are read again by themselves', async () => {
   const cells = createCells(1_000_000);
   const pages = {
-    read: pageKey('mint', 50, 0),
-    left: pageKey('mint', 20, 0),
-    further: pageKey('mint', 50, 50),
-    other: pageKey('another', 50, 0),
+    read: pageKey('mint', 'false', 50, 0),
+    left: pageKey('mint', 'false', 20, 0),
+    further: pageKey('mint', 'false', 50, 50),
+    other: pageKey('another', 'false', 50, 0),
   };
   for (const key of Object.values(pages))
     cells.set('activity', key, withText({ value: [], until: Number.POSITIVE_INFINITY }), 9_500);

@@ -40,11 +40,11 @@ test.each([0, 1, 2])(
     await take(registering(SLOT, names, heard));
     expect(await named()).toEqual(all(...names));
     // One item stands for all, and no single token account for it.
-    const rows = await activityPage(store, key('mint'), 10, 0);
+    const rows = await activityPage(store, key('mint'), 10, 0, false);
     expect(rows.map((row) => itemOf(row).summary)).toEqual([{ kind: 'Remote' }]);
     await take(registering(SLOT, names, 3));
     expect(await named()).toEqual(all(...names));
-    expect(await activityPage(store, key('mint'), 10, 0)).toHaveLength(3);
+    expect(await activityPage(store, key('mint'), 10, 0, false)).toHaveLength(3);
   },
 );
 

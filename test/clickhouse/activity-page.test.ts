@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../clickhouse/client.ts';
+import { activityPage } from '../../clickhouse/queries/activity/activity.ts';
+import { eventRow, key, signature } from '../api/support/rows.ts';
+import { embeddedDatabase } from '../support/embedded.ts';
+import { createRandom } from '../support/random.ts';
+
+const SEED = Number(process.env.SEED ?? 1);
+
+let store: Store;
+beforeAll(async () => {
+  store = await embeddedDatabase();
+});
+afterAll(() => store.close());
+
+test(`what is looked for among the newest events of a mint are its pages, however its rows lie (SEED=${SEED})`, async () => {
+  const random = createRandom(SEED);
+  const below = (most: number) => Math.floor(random() * most);
+  const written: object[] = [];
+  const state = (of: number, change: object) =>
+    eventRow('coin', 'Routed', 0, {
+      ...{ signature: signature(`event ${of}`), slot: String(10 + (of % 12)), position: of % 3 },
+      ...{ tx_index: of % 5, has_index: 0, summary: `{"n":"${of}"}`, ...change },
+    });
+  // Parts that are not merged: events of one slot in several of them, told again, with their index, and struck out.
+  for (let part = 0; part < 12; part += 1) {
+    const rows = Array.from({ length: 1 + below(9) }, () => {
+      const change = [{}, { has_index: 1, tx_index: below(5) }, { has_index: 2, kind: '' }][below(3)];
+      return state(below(60), change as object);
+    });
+    // A key is once in what is inserted at once: nothing says which of two is the newer.
+    const once = [...new Map(rows.map((row) => [String(row.signature), row])).values()];
+    await store.insert('events', [...once, eventRow('another', 'Routed', part)]);
+    written.push(...once);
+  }
+  const all = await activityPage(store, key('coin'), 200, 0, false);
+  expect(all.length).toBeGreaterThan(10);
+  expect(all.length).toBeLessThan(written.length);
+  for (let limit = 1; limit < 12; limit += 1)
+    for (let offset = 0; offset <= all.length + 1; offset += 1 + below(3))
+      expect(await activityPage(store, key('coin'), limit, offset, true)).toEqual(
+        all.slice(offset, offset + limit),
+      );
+  expect(await activityPage(store, key('nobody'), 50, 0, true)).toEqual([]);
+});
