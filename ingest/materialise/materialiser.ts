@@ -1,6 +1,7 @@
 import { type ChangedTable, type Changes, noteKeys, noteRows } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { coalescing } from '../../clickhouse/coalesce.ts';
+import type { NamedAccountRow } from '../../clickhouse/progress-tables.ts';
 import { createAnnouncer } from '../../clickhouse/queries/progress/changes.ts';
 import type { DeadLetterRecord } from '../../schemas/records.ts';
 import { OffsetGapError } from '../log/offset-gap.ts';
@@ -85,7 +86,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   /** In this order: whoever reads meanwhile finds a sum whole, or absent. */
   async function write(batch: LogBatch, mine: Memory, underWay: UnderWay): Promise<void> {
     const made = await begin(batch, mine);
-    const derived = await writeWhatIsMissing(made);
+    const { derived, names } = await writeWhatIsMissing(made);
     await writeFactsAndSums(made, derived);
     const letters = await writeStatesAndReadings(made);
     // Who keeps rows is told before the sums can be present again: no sum from before is shown with them.
@@ -94,6 +95,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       options.onChanged?.(made.changes);
     }
     mine.untold.told(made.place);
+    mine.named.written(names);
     await writeWhatIsWhole(made);
     if (reread === undefined) await writePlace(made, underWay);
     for (const letter of letters) options.onDeadLetter?.(letter);
@@ -152,7 +154,9 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   type BegunBatch = Awaited<ReturnType<typeof begin>>;
 
   /** What makes sums absent comes before the facts it is about. */
-  async function writeWhatIsMissing(made: BegunBatch): Promise<DerivedRows> {
+  async function writeWhatIsMissing(
+    made: BegunBatch,
+  ): Promise<{ derived: DerivedRows; names: NamedAccountRow[] }> {
     const { insert, alone, told, facts, gaps, struck, disputed } = made;
     const { settleDerived, named } = made.memory;
     if (reread === undefined) await insert('gaps', gaps.opened);
@@ -165,8 +169,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await insert('undated_events', undatedRows([...facts.events, ...derived.events]));
     const names = named.rowsOf([...facts.events, ...derived.events]);
     await insert('named_accounts', names);
-    named.written(names);
-    return derived;
+    return { derived, names };
   }
 
   async function writeFactsAndSums(made: BegunBatch, derived: DerivedRows): Promise<void> {

@@ -6,7 +6,7 @@ import { registeredIn } from '../../schemas/program/stored-summary.ts';
 export interface NamedAccounts {
   /** The names among these that this process has not written yet. */
   rowsOf(events: readonly EventRow[]): NamedAccountRow[];
-  /** They stand. */
+  /** They stand, and readers were told of them. */
   written(rows: readonly NamedAccountRow[]): void;
 }
 

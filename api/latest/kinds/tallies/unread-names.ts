@@ -19,7 +19,13 @@ const namesOf = new WeakMap<UnreadNames, Names>();
 export const loadUnreadNames = async (store: Store): Promise<UnreadNames> =>
   counted(store, byPolicy(await unreadNames(store, null)));
 
-/** An account that was read once stays read: what was named since, and what was unread, is all that can be another. */
+/** To ask for so many by their keys takes as long as to ask for all. */
+const MOST_POLICIES = 2_000;
+
+/**
+ * A policy that was read once stays read, and a venue account is taken for it: what was named since, and what was
+ * unread, is all that can be another.
+ */
 export async function refreshUnreadNames(
   store: Store,
   before: UnreadNames,
@@ -33,6 +39,7 @@ export async function refreshUnreadNames(
   );
   const mayStandOtherwise = [...known.values()].flat().some(({ mint }) => isChanged(changes, 'events', mint));
   const policies = [...new Set([...named, ...maybeRead])];
+  if (policies.length > MOST_POLICIES) return loadUnreadNames(store);
   if (policies.length === 0) return mayStandOtherwise ? counted(store, known) : before;
   const names = new Map(known);
   for (const policy of policies) names.delete(policy);
