@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { RemoteAccount } from '../../../clickhouse/queries/states/poll-targets.ts';
 import { type Bucket, createBucket } from '../../../runtime/outside/bucket.ts';
 import { perpAddress, readClearinghouseState, valueIsEquity } from '../../../schemas/venues/perp.ts';
@@ -10,13 +11,22 @@ const STATE_WEIGHT = 2;
 const MODE_WEIGHT = 20;
 const MODE_VALID_MS = 3_600_000;
 
+/**
+ * Half of it and more, of each account as long every time: after a start all modes are asked for together, and if they ended
+ * together too, many an account would grow old behind the others' modes, once an hour.
+ */
+function modeValidMs(user: string): number {
+  const share = createHash('sha256').update(user).digest().readUInt32BE() / 2 ** 32;
+  return MODE_VALID_MS * (1 - share / 2);
+}
+
 /** @param weight a token for each unit of weight that the venue counts. */
 export function createPerpReader(
   base: string,
   weight: Bucket = createBucket(WEIGHT_PER_SECOND, WEIGHT_BURST),
   clock: () => number = Date.now,
 ): RemoteAccountReader {
-  const modes = new Map<string, { isEquity: boolean; at: number }>();
+  const modes = new Map<string, { isEquity: boolean; until: number }>();
   const ask = async <T>(
     user: string,
     account: RemoteAccount,
@@ -33,11 +43,11 @@ export function createPerpReader(
       const user = perpAddress(account.remoteAccount);
       if (user === null) return noAddress('perp', account, clock(), '20 bytes, right-aligned');
       let mode = modes.get(user);
-      if (mode === undefined || clock() - mode.at > MODE_VALID_MS) {
+      if (mode === undefined || clock() > mode.until) {
         const question = { type: 'userAbstraction', weight: MODE_WEIGHT, read: valueIsEquity };
         const answer = await ask(user, account, question, signal);
         if ('ended' in answer) return answer.ended;
-        mode = { isEquity: answer.value, at: clock() };
+        mode = { isEquity: answer.value, until: clock() + modeValidMs(user) };
         modes.set(user, mode);
       }
       const question = { type: 'clearinghouseState', weight: STATE_WEIGHT, read: readClearinghouseState };

@@ -213,7 +213,7 @@ test('a venue that asks for rest longer than a round is not asked, and every acc
   expect(log.readings().filter(({ type }) => type === 'venue_account')).toHaveLength(36);
 });
 
-test('the mode of an account is asked for once an hour, its state every time', async () => {
+test('the mode of an account is asked for anew within an hour, its state every time', async () => {
   let now = 1_000_000;
   server = await serveAnswers((asked) => ({
     body: typeOf(asked) === 'userAbstraction' ? '"default"' : STATE,
@@ -231,6 +231,38 @@ test('the mode of an account is asked for once an hour, its state every time', a
     'userAbstraction',
     'clearinghouseState',
   ]);
+});
+
+test('modes that were asked for together do not end together, and each ends when it did before', async () => {
+  const MINUTE = 60_000;
+  let now = 1_000_000;
+  const asked: string[] = [];
+  server = await serveAnswers((one) => {
+    const isMode = typeOf(one) === 'userAbstraction';
+    if (isMode) asked.push((one.body as { user: string }).user);
+    return { body: isMode ? '"default"' : STATE };
+  });
+  const accounts = Array.from({ length: 60 }, (_, n) => account(n));
+  const { signal } = new AbortController();
+  const askedEach = async (step: number) => {
+    const reader = createPerpReader(server?.url as string, createBucket(1e6, 1e6), () => now);
+    const began = now;
+    const steps: string[][] = [];
+    for (now = began; now <= began + 60 * MINUTE + 1; now += step) {
+      await Promise.all(accounts.map((one) => reader.read(one, signal)));
+      steps.push(asked.splice(0).sort());
+    }
+    return steps;
+  };
+  const [first = [], ...later] = await askedEach(5 * MINUTE);
+  expect(first).toHaveLength(accounts.length);
+  // Each once more by the end of the hour but those whose turn is in its last minutes, none in its first half.
+  expect(later.slice(0, 5).flat()).toEqual([]);
+  expect(new Set(later.flat()).size).toBe(later.flat().length);
+  expect(later.flat().length).toBeGreaterThan(accounts.length / 2);
+  // In one step of six a sixth of them would be ten.
+  expect(Math.max(...later.map(({ length }) => length))).toBeLessThan(accounts.length / 3);
+  expect(await askedEach(5 * MINUTE)).toEqual([first, ...later]);
 });
 
 test('every request spends the weight that the venue counts', async () => {
