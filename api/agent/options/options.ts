@@ -90,8 +90,8 @@ async function releaseQuote(
   const venue = venueOf(parts);
   const none = (reason: string) => noQuote(reason, direction, optionsVenueId);
   try {
-    const contract = await venue.instrument(instrument, now);
-    const ticker = contract?.live === true ? await venue.ticker(instrument) : null;
+    const contract = await venue.instrument(instrument, now, 'row');
+    const ticker = contract?.live === true ? await venue.ticker(instrument, 'row') : null;
     return ticker === null
       ? none(`${instrument} was no longer live at the options venue`)
       : quoteOf(ticker, direction, optionsVenueId);

@@ -39,10 +39,13 @@ export class ErrorAnswer extends Refusal {
 /** The options venue, asked at the moment of the request; nothing is remembered of its answers. */
 export interface OptionsVenue {
   /** Null where the venue has no option of that name. @throws Refusal venue_unreachable, busy; UnreadableAnswer, ErrorAnswer */
-  instrument(name: string, now: number): Promise<OptionInstrument | null>;
+  instrument(name: string, now: number, of?: NameOf): Promise<OptionInstrument | null>;
   /** Null where the venue has no quote of it any more. @throws as instrument does */
-  ticker(name: string): Promise<OptionTicker | null>;
+  ticker(name: string, of?: NameOf): Promise<OptionTicker | null>;
 }
+
+/** Whose name of an instrument it is: that of a row was on the venue's list when the row was opened. */
+export type NameOf = 'request' | 'row';
 
 export interface VenueOptions {
   /** Base URL; `/public/<method>` follows. */
@@ -62,10 +65,21 @@ const MAX_BYTES = 256 * 1024;
 /** Where the venue has had too many questions and does not say for how long. */
 const REST_MS = 1_000;
 const PARAMS = -32602;
-const HAS_NONE = [INSTRUMENT_NOT_FOUND, NOT_LIVE, PARAMS];
+/** What is no name at all may be told so as a parameter; of a name that was one, that says nothing of the instrument. */
+const HAS_NONE: Record<NameOf, readonly number[]> = {
+  request: [INSTRUMENT_NOT_FOUND, NOT_LIVE, PARAMS],
+  row: [INSTRUMENT_NOT_FOUND, NOT_LIVE],
+};
 /** Whoever answers these has no time, or stands before a venue that does not answer, in whatever form he says so. */
 const NO_ANSWER = [429, 502, 503, 504];
 const PRINTABLE = /^[\x20-\x7e]{1,100}$/;
+
+interface Question<T> {
+  method: string;
+  name: string;
+  of: NameOf;
+  read: (result: unknown) => T;
+}
 
 export function createOptionsVenue(options: VenueOptions): OptionsVenue {
   const { url, timeoutMs = 3_000, waitMs = 15_000, perSecond = 4, burst = 20 } = options;
@@ -93,22 +107,23 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
     } while (mustRest());
   }
 
-  async function ask<T>(method: string, name: string, read: (result: unknown) => T): Promise<T | null> {
+  async function ask<T>(question: Question<T>): Promise<T | null> {
+    const hasNone = HAS_NONE[question.of];
     try {
       const signal = AbortSignal.timeout(waitMs);
       const until = performance.now() + waitMs;
       for (let attempt = 1; ; attempt += 1) {
         await waitTurn(signal, until);
         try {
-          return await once(method, name, read);
+          return await once(question, hasNone);
         } catch (error) {
           if (isRateLimit(error)) rest(REST_MS);
-          const isPassing = error instanceof VenueRefusal && !HAS_NONE.includes(error.code);
+          const isPassing = error instanceof VenueRefusal && !hasNone.includes(error.code);
           if (!(error instanceof RetryableError || isPassing) || attempt === 2) throw error;
         }
       }
     } catch (error) {
-      if (error instanceof VenueRefusal && HAS_NONE.includes(error.code)) return null;
+      if (error instanceof VenueRefusal && hasNone.includes(error.code)) return null;
       if (error instanceof VenueRefusal && !isRateLimit(error)) throw new ErrorAnswer(error);
       if (!isOutside(error)) throw error;
       const refusal = new Refusal(
@@ -120,7 +135,7 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
     }
   }
 
-  async function once<T>(method: string, name: string, read: (result: unknown) => T): Promise<T> {
+  async function once<T>({ method, name, read }: Question<T>, hasNone: readonly number[]): Promise<T> {
     const { status, headers, bytes } = await fetchBounded(`${url}/public/${method}`, {
       method: 'POST',
       body: JSON.stringify({ instrument_name: name }),
@@ -130,7 +145,7 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
     });
     const restMs = retryAfter(headers.get('retry-after'), Date.now());
     if (status === 429 || restMs !== null) rest(restMs ?? REST_MS);
-    const result = resultUnder(status, bytes);
+    const result = resultUnder(status, bytes, hasNone);
     try {
       return read(result);
     } catch (error) {
@@ -139,22 +154,25 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
   }
 
   return {
-    instrument: (name, now) =>
-      ask('get_instrument', name, (result) => {
+    instrument: (name, now, of = 'request') => {
+      const read = (result: unknown) => {
         if (objectOf(result, 'instrument').instrument_type !== 'option')
           throw new VenueRefusal(INSTRUMENT_NOT_FOUND, 'not an option');
         return namedAs(name, readInstrument(result, now));
-      }),
-    ticker: (name) => ask('get_ticker', name, (result) => readTicker(ofName(name, result))),
+      };
+      return ask({ method: 'get_instrument', name, of, read });
+    },
+    ticker: (name, of = 'request') =>
+      ask({ method: 'get_ticker', name, of, read: (result) => readTicker(ofName(name, result)) }),
   };
 }
 
 /** @throws as optionsResult does; RetryableError where its status says that an error is none about the instrument */
-function resultUnder(status: number, bytes: Uint8Array): unknown {
+function resultUnder(status: number, bytes: Uint8Array, hasNone: readonly number[]): unknown {
   try {
     return optionsResult({ status, bytes });
   } catch (error) {
-    const isOfItself = error instanceof VenueRefusal && !isRateLimit(error) && !HAS_NONE.includes(error.code);
+    const isOfItself = error instanceof VenueRefusal && !isRateLimit(error) && !hasNone.includes(error.code);
     throw isOfItself && NO_ANSWER.includes(status)
       ? new RetryableError(`answered ${status}`, { cause: error })
       : error;

@@ -190,12 +190,27 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     expect(body.error).toContain('error -32603');
   });
 
-  test.each([429, 502, 503, 504])(
-    'options: an error that comes with %d is none about the instrument: 503, for close too',
-    async (refusalStatus) => {
+  test('options/open: a name that the venue does not take for one is 422, and it is asked once', async () => {
+    const { token } = await loggedIn();
+    for (const method of ['get_instrument', 'get_ticker'] as const) {
+      Object.assign(stage.venue, { error: { method, code: -32602 }, asked: [] });
+      await refused(422, 'unknown_instrument', () => open(token));
+      expect(stage.venue.asked.filter((one) => one === method)).toHaveLength(1);
+    }
+  });
+
+  test.each([
+    [429, -32603],
+    [502, -32603],
+    [503, -32603],
+    [504, -32603],
+    [503, -32602],
+  ])(
+    'options: an error that comes with %d (%d) is none about the instrument: 503, for close too',
+    async (refusalStatus, code) => {
       const { token } = await loggedIn();
       const { body } = await open(token);
-      Object.assign(stage.venue, { error: { method: 'get_ticker', code: -32603 }, refusalStatus });
+      Object.assign(stage.venue, { error: { method: 'get_ticker', code }, refusalStatus });
       const release = { positionId: body.positionId, reason: 'x' };
       await refused(503, 'venue_unreachable', () => close(token, release));
     },
