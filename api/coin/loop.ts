@@ -8,13 +8,12 @@ import { type Amount, eventSum, incompleteReason } from '../figures/missing.ts';
 import { ATTESTED_SOURCE, BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../figures/sources.ts';
 import { CLAIMS_SOURCE } from './fees.ts';
 import type { Coin } from './find.ts';
-import { attestedEquity, unrevokedAccounts } from './venue-account.ts';
+import { attestedEquity, localBalances, unrevokedAccounts } from './venue-account.ts';
 
 /** `GET /coins/:mint/loop` */
 export function loop({ mint, policy, view }: Coin): LoopResponse {
   const state = view.state();
   const { local, remote, reason: unknown } = unrevokedAccounts(view, policy);
-  const balance = (address: string) => balanceOf(address, view.get('tokenAccount', address));
   const all = view.get('totals', mint) ?? NO_TOTALS;
   const sum = (amount: Amount, value: string, source: string, lastTime: string | null) => {
     const reason = state.historyReason ?? incompleteReason(state, policy.address, amount);
@@ -39,12 +38,9 @@ export function loop({ mint, policy, view }: Coin): LoopResponse {
       'compound_lp emits no event; Policy.routed_to_lp is the authoritative cumulative figure',
     ),
     step4_deployed: {
-      local: deployed(
-        local.map((row) => balance(row.token_account)),
-        BALANCE_SOURCE,
-      ),
+      local: deployed(localBalances(view, local), BALANCE_SOURCE),
       remote: deployed(remote.map(attestedEquity), ATTESTED_SOURCE),
-      bankrollUnspent: balance(policy.bankroll),
+      bankrollUnspent: balanceOf(policy.bankroll, view.get('tokenAccount', policy.bankroll)),
     },
     step5_profit: {
       hwm: figure(policy.hwm, 'chain:Policy.hwm', asOf),

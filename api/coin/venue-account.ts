@@ -4,7 +4,7 @@ import type { VenueAccountRow } from '../../clickhouse/queries/states/venue-acco
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { VenueAccount } from '../../schemas/responses/coin/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
-import { balanceOf } from '../figures/balances.ts';
+import { balanceIn } from '../figures/balances.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';
 import type { View } from '../latest/view.ts';
 
@@ -20,7 +20,12 @@ export function venueAccountView(
     revoked: row.revoked === 1,
   };
   return row.kind === 'Local'
-    ? { tokenAccount, kind: row.kind, ...shared, local: balanceOf(tokenAccount, balances.get(tokenAccount)) }
+    ? {
+        tokenAccount,
+        kind: row.kind,
+        ...shared,
+        local: balanceIn(row.asset_mint, tokenAccount, balances.get(tokenAccount)),
+      }
     : {
         tokenAccount,
         kind: row.kind,
@@ -29,6 +34,12 @@ export function venueAccountView(
         bridgedOut: figure(row.bridged_out, 'chain:VenueAccount.bridged_out', timeOf(row.block_time)),
       };
 }
+
+/** What the Local accounts hold, each of the asset that it is registered with. */
+export const localBalances = (view: View, local: readonly VenueAccountRow[]): Figure[] =>
+  local.map(({ asset_mint: asset, token_account: address }) =>
+    balanceIn(asset, address, view.get('tokenAccount', address)),
+  );
 
 export interface Unrevoked {
   local: VenueAccountRow[];

@@ -6,11 +6,23 @@ import { oldest } from './times.ts';
 export const BALANCE_SOURCE = 'chain:getTokenAccountBalance';
 
 /** The balance of a token account; absent where it was not read or does not exist. */
-export function balanceOf(address: string, row: TokenAccountRow | undefined): Figure {
+export function balanceOf(address: string, row: Omit<TokenAccountRow, 'mint'> | undefined): Figure {
   if (row === undefined) return absent(BALANCE_SOURCE, `not read yet: ${address}`);
   if (row.exists === 0) return absent(BALANCE_SOURCE, `no account at ${address}`);
   return figure(row.amount, BALANCE_SOURCE, timeOf(row.block_time));
 }
+
+/**
+ * The balance of an account that is registered with an asset: whoever owns it may close it and make it again of another,
+ * of which the amount says nothing. Those at addresses of the program are the program's alone.
+ */
+export function balanceIn(asset: string, address: string, row: TokenAccountRow | undefined): Figure {
+  const isOther = row?.exists === 1 && row.mint !== '' && row.mint !== asset;
+  return isOther ? absent(BALANCE_SOURCE, otherAsset(address, row.mint, asset)) : balanceOf(address, row);
+}
+
+export const otherAsset = (address: string, mint: string, asset: string): string =>
+  `the token account ${address} is of ${mint}, not of ${asset}, which it is registered with`;
 
 /**
  * The sum of amounts, as old as the oldest of them; absent for the reason of the first that is.

@@ -2,7 +2,7 @@ import { figure } from '../../schemas/figure.ts';
 import type { CoinHistoryItem } from '../../schemas/responses/history.ts';
 import { timeOf } from '../../schemas/units.ts';
 import type { Coin } from '../coin/find.ts';
-import { attestedEquity, unrevokedAccounts } from '../coin/venue-account.ts';
+import { attestedEquity, localBalances, unrevokedAccounts } from '../coin/venue-account.ts';
 import { balanceOf } from '../figures/balances.ts';
 import { marketCapOf } from '../figures/market-cap.ts';
 import type { Quote } from '../figures/quotes.ts';
@@ -11,17 +11,12 @@ import { venueSums, venuesUnknown } from './venues.ts';
 /** The latest states, as the end of the step that is not over. */
 export function coinNow({ policy, view }: Coin, pool: string, quote: Quote): Omit<CoinHistoryItem, 'time'> {
   const { local, remote, reason } = unrevokedAccounts(view, policy);
-  const balance = (address: string) => balanceOf(address, view.get('tokenAccount', address));
   const asOf = timeOf(policy.block_time);
   const cap = marketCapOf(pool, view.get('pool', pool), quote);
   return {
-    bankroll: balance(policy.bankroll),
+    bankroll: balanceOf(policy.bankroll, view.get('tokenAccount', policy.bankroll)),
     ...(reason === null
-      ? venueSums(
-          local.map((row) => balance(row.token_account)),
-          remote.map(attestedEquity),
-          asOf,
-        )
+      ? venueSums(localBalances(view, local), remote.map(attestedEquity), asOf)
       : venuesUnknown(reason)),
     hwm: figure(policy.hwm, 'chain:Policy.hwm', asOf),
     feesClaimed: figure(policy.fees_claimed, 'chain:Policy.fees_claimed', asOf),

@@ -1,7 +1,11 @@
 import type { EventsOfDay } from '../../clickhouse/queries/ranking/day-windows.ts';
-import type { RankedFees, RankedPolicy, RankedToken } from '../../clickhouse/queries/ranking/ranked-keys.ts';
+import type {
+  RankedAccount,
+  RankedFees,
+  RankedPolicy,
+  RankedToken,
+} from '../../clickhouse/queries/ranking/ranked-keys.ts';
 import type { PoolRow } from '../../clickhouse/queries/states/pools.ts';
-import type { TokenAccountRow } from '../../clickhouse/queries/states/token-accounts.ts';
 import { eventsOfDay } from '../figures/day-windows.ts';
 import { poolOf } from '../figures/market-cap.ts';
 import { type RankedRow, shownOf } from '../latest/ranked/row.ts';
@@ -16,7 +20,7 @@ export interface RowFacts {
   /** Address of the launchpad's pool of its pair, and what was read there. */
   pool: string;
   poolRow: PoolRow | undefined;
-  account: TokenAccountRow | undefined;
+  account: RankedAccount | undefined;
 }
 
 /** As they stand with the orders. */

@@ -1,6 +1,6 @@
 import type { QuoteHourSums } from '../../../clickhouse/queries/history/event-sums.ts';
 import type { ProtocolHistoryRows } from '../../../clickhouse/queries/history/protocol.ts';
-import type { QuoteSumsAt } from '../../../clickhouse/queries/history/quote-sums.ts';
+import type { QuoteSumsAt, QuoteSumsNow } from '../../../clickhouse/queries/history/quote-sums.ts';
 import {
   type FirstSlots,
   firstSlots,
@@ -33,7 +33,12 @@ export interface ProtocolSteps extends ProtocolHistoryRows {
 /** The same from events; null where there is nothing else than states. */
 export type Either = (counter: Counter) => Figure | null;
 
-export type QuoteAt = (mint: string, policies: number, sums: QuoteSumsAt, either: Either) => QuoteHistory;
+export type QuoteAt = (
+  mint: string,
+  policies: number,
+  sums: QuoteSumsAt | QuoteSumsNow,
+  either: Either,
+) => QuoteHistory;
 
 export function protocolItems(
   view: View,

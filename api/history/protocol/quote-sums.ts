@@ -1,8 +1,8 @@
-import type { QuoteSumsAt } from '../../../clickhouse/queries/history/quote-sums.ts';
+import type { QuoteSumsAt, QuoteSumsNow } from '../../../clickhouse/queries/history/quote-sums.ts';
 import { absent, type Figure, figure } from '../../../schemas/figure.ts';
 import type { QuoteHistory } from '../../../schemas/responses/history.ts';
 import { timeOf } from '../../../schemas/units.ts';
-import { BALANCE_SOURCE } from '../../figures/balances.ts';
+import { BALANCE_SOURCE, otherAsset } from '../../figures/balances.ts';
 import { ATTESTED_SOURCE } from '../../figures/sources.ts';
 import { oldest } from '../../figures/times.ts';
 import { type Counter, FEES_CLAIMED, PROFIT_SWEPT } from '../counters.ts';
@@ -23,7 +23,7 @@ export const NO_SUMS: QuoteSumsAt = {
  * @param either a counter from events, for where not every account is known.
  */
 export function quoteSums(
-  sums: QuoteSumsAt,
+  sums: QuoteSumsAt | QuoteSumsNow,
   policies: number,
   either: (counter: Counter) => Figure | null,
 ): Figures {
@@ -40,7 +40,11 @@ export function quoteSums(
     sums.unattested === '0'
       ? null
       : `${sums.unattested} venue ${sums.unattested === '1' ? 'account has' : 'accounts have'} no attestation yet`;
-  const local = part(sums.local_balances, Number(sums.locals), 'balances at venues are known of that moment');
+  const other: QuoteSumsNow['other_asset'] = 'other_asset' in sums ? sums.other_asset : [];
+  const local =
+    other.length === 0
+      ? part(sums.local_balances, Number(sums.locals), 'balances at venues are known of that moment')
+      : otherAsset(...other);
   const attestedTime = timeOf(sums.attested_time) ?? timeOf(sums.policies_time);
   const hasRemote = sums.attested_time !== null;
   const hasLocal = sums.locals !== '0';

@@ -21,7 +21,7 @@ import {
   protocolHistoryRows,
   protocolNow,
 } from '../../../clickhouse/queries/history/protocol.ts';
-import type { QuoteSumsAt } from '../../../clickhouse/queries/history/quote-sums.ts';
+import type { QuoteSumsNow } from '../../../clickhouse/queries/history/quote-sums.ts';
 import {
   type RankedPage,
   rankedPolicies,
@@ -155,7 +155,7 @@ export const KINDS = {
     (store, [, from, to]) => quoteHourSums(store, HISTORY_KINDS, Number(from), Number(to)),
     { ...LONG, sums: true },
   ),
-  protocolNow: one<readonly QuoteSumsAt[]>(
+  protocolNow: one<readonly QuoteSumsNow[]>(
     { policies: 'any', venue_accounts: 'any', token_accounts: 'any' },
     [],
     protocolNow,

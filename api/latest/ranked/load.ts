@@ -7,10 +7,12 @@ import {
   type PolicySelection,
 } from '../../../clickhouse/queries/ranking/policy-selection.ts';
 import {
+  type RankedAccount,
   type RankedFees,
   type RankedPolicy,
   type RankedPool,
   type RankedToken,
+  rankedAccountOf,
   rankedAccounts,
   rankedFees,
   rankedPolicies,
@@ -18,7 +20,6 @@ import {
   rankedPools,
   rankedTokens,
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
-import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
 import { ask } from '../../../clickhouse/question.ts';
 import type { AlreadyRead } from '../kinds/already-read.ts';
 import type { RankedRow } from './row.ts';
@@ -55,7 +56,7 @@ export type EventsFound =
 export interface RankedLoad {
   policies: Part<RankedPolicy>;
   pools: Part<RankedPool>;
-  accounts: Part<TokenAccountRow>;
+  accounts: Part<RankedAccount>;
   fees: Part<RankedFees>;
   tokens: Part<RankedToken>;
   events: Part<EventsFound>;
@@ -163,7 +164,7 @@ async function accountsAt(
   store: Store,
   selection: PolicySelection,
   read: AlreadyRead,
-): Promise<TokenAccountRow[]> {
+): Promise<RankedAccount[]> {
   const found = 'after' in selection ? null : await read.accounts(selection);
-  return found ?? ask(store, rankedAccounts(selection));
+  return found?.map(rankedAccountOf) ?? ask(store, rankedAccounts(selection));
 }

@@ -5,12 +5,12 @@ import {
   eventsAt,
 } from '../../../clickhouse/queries/ranking/day-windows.ts';
 import type {
+  RankedAccount,
   RankedFees,
   RankedPolicy,
   RankedPool,
   RankedToken,
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
-import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
 import { OWN_KEYS, OWN_SORTS, type OwnSort } from '../../../schemas/responses/rankings.ts';
 import type { RowWithPart } from '../memos/row-parts.ts';
 import { type Packed, packing } from './packed.ts';
@@ -54,7 +54,7 @@ const POOL = packing<RankedPool, 'address' | 'base_mint' | 'quote_mint'>(
   ...(['address', 'base_mint', 'quote_mint'] as const),
 );
 const FEES = packing<RankedFees, 'mint'>('mint');
-const ACCOUNT = packing<TokenAccountRow, 'address'>('address');
+const ACCOUNT = packing<RankedAccount, 'address'>('address');
 const TOKEN = packing<RankedToken, 'address'>('address');
 
 /** What was read of a policy beside what stands in its row; null where nothing was found. */
@@ -63,7 +63,7 @@ interface Shown {
   pool: Packed<RankedPool> | null;
   totals: Packed<RankedFees> | null;
   /** Of its bankroll. */
-  account: Packed<TokenAccountRow> | null;
+  account: Packed<RankedAccount> | null;
   token: Packed<RankedToken> | null;
   window: EventWindow | null;
 }
@@ -123,7 +123,7 @@ export function setPool(row: RankedRow, pool: RankedPool | undefined): boolean {
   return changed;
 }
 
-export function setAccount(row: RankedRow, account: TokenAccountRow | undefined): boolean {
+export function setAccount(row: RankedRow, account: RankedAccount | undefined): boolean {
   const text = ACCOUNT.pack(account);
   const changed = row.shown.account !== text;
   row.shown.account = text;
@@ -174,7 +174,7 @@ export interface ShownFacts {
   policy: RankedPolicy;
   pool: RankedPool | undefined;
   totals: RankedFees | undefined;
-  account: TokenAccountRow | undefined;
+  account: RankedAccount | undefined;
   token: RankedToken | undefined;
   events: EventsOfDay;
 }

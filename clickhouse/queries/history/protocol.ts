@@ -1,5 +1,5 @@
 import type { Store } from '../../client.ts';
-import { type QuoteSumsAt, quoteSums } from './quote-sums.ts';
+import { type QuoteSumsAt, type QuoteSumsNow, quoteSums } from './quote-sums.ts';
 import { BEGUN, type Lacking, lackingIn, type StepParams, spans, stepParams } from './spans.ts';
 import { type StreamCover, streamCover } from './stream-cover.ts';
 import { sumsKept } from './sums-kept.ts';
@@ -32,6 +32,7 @@ const atSteps = (lacking: Lacking): string =>
     venue: spans(VENUES, [...VENUE_COLUMNS, 'remote_equity', 'remote_asof'], lacking),
     localVenue: spans(LOCAL_VENUES, VENUE_COLUMNS, lacking),
     local: spans("SELECT token_account FROM account_hours WHERE kind = 'Local'", ['amount'], lacking),
+    saysMints: false,
   });
 
 /** They hold at one moment, which is step 0. */
@@ -43,8 +44,9 @@ const NOW = quoteSums({
   policy: latest('policies', 'hwm, fees_claimed, profit_swept, venue_count'),
   bankroll: latest('token_accounts', 'amount'),
   venue: latest('venue_accounts', 'policy, token_account, kind, revoked, remote_equity, remote_asof'),
-  localVenue: latest('venue_accounts', 'policy, token_account, kind, revoked'),
-  local: latest('token_accounts', 'amount'),
+  localVenue: latest('venue_accounts', 'policy, token_account, kind, revoked, asset_mint'),
+  local: latest('token_accounts', 'amount, mint'),
+  saysMints: true,
 });
 
 /** The sums at these steps, made of the states of each account. */
@@ -113,4 +115,4 @@ export async function begunPolicies(store: Store): Promise<BegunPolicies[]> {
 }
 
 /** The sums of the latest states. */
-export const protocolNow = (store: Store): Promise<QuoteSumsAt[]> => store.query(NOW);
+export const protocolNow = (store: Store): Promise<QuoteSumsNow[]> => store.query(NOW);

@@ -26,6 +26,12 @@ export interface QuoteSumsAt {
   local_time: string | null;
 }
 
+/** Those of the latest states. */
+export interface QuoteSumsNow extends QuoteSumsAt {
+  /** A Local account of another asset than it is registered with, its mint and that asset; nothing where all are of theirs. */
+  other_asset: [account: string, mint: string, asset: string] | [];
+}
+
 /** Questions for states of accounts, each with the steps that it holds at: see `spans`. */
 export interface SummedStates {
   /** The step from which on a policy counts. */
@@ -37,7 +43,11 @@ export interface SummedStates {
   localVenue: string;
   /** Of their token accounts. */
   local: string;
+  /** Whether those say of which mint they are, and the venue accounts of which they are to be: hours do not. */
+  saysMints: boolean;
 }
+
+const ofMints = ({ saysMints }: SummedStates, column: string) => (saysMints ? `, ${column}` : '');
 
 const SPAN = 'greatest(a.since, q.begun) AS since, a.lost AS lost, a.until AS until';
 const BY_SPAN = 'GROUP BY q.quote_mint, greatest(a.since, q.begun), a.lost, a.until';
@@ -92,21 +102,27 @@ const ofVenues = (states: SummedStates) =>
  * Where a policy had a Local venue account, from step to step: states that follow on one another are one, so that each
  * balance meets its account once however often that was written.
  */
-const held = (states: string) => `
-  SELECT policy, token_account, places.1 AS since, places.2 AS until FROM (
+const held = (states: SummedStates) => `
+  SELECT policy, token_account, places.1 AS since, places.2 AS until ${ofMints(states, 'asset_mint')} FROM (
     SELECT a.policy AS policy, a.token_account AS token_account, groupArray(a.since) AS begins, groupArray(a.until) AS ends
-    FROM (${states}) AS a WHERE a.kind = 'Local' AND ${OPEN}
+      ${ofMints(states, 'any(a.asset_mint) AS asset_mint')}
+    FROM (${states.localVenue}) AS a WHERE a.kind = 'Local' AND ${OPEN}
     GROUP BY a.address, a.policy, a.token_account)
   ARRAY JOIN arrayZip(
     arraySort(arrayFilter(step -> NOT has(ends, step), begins)),
     arraySort(arrayFilter(step -> NOT has(begins, step), ends))) AS places`;
 
+/** A mint that nobody told of is no other. */
+const OTHER = "maxIf([l.address, l.mint, v.asset_mint], l.mint != '' AND l.mint != v.asset_mint)";
+
 const ofLocals = (states: SummedStates) =>
   bySteps(
-    `sumIf(accounts, ${KNOWN}) AS local_balances, sum(amounts) AS local, ${oldestOf('true')} AS local_time`,
+    `sumIf(accounts, ${KNOWN}) AS local_balances, sum(amounts) AS local, ${oldestOf('true')} AS local_time
+      ${ofMints(states, 'max(other) AS other_asset')}`,
     `SELECT q.quote_mint AS quote_mint, greatest(v.since, l.since, q.begun) AS since, l.lost AS lost,
         least(v.until, l.until) AS until, count() AS accounts, sum(toUInt128(l.amount)) AS amounts, ${TIMES('l.block_time')}
-      FROM (${states.local}) AS l JOIN (${held(states.localVenue)}) AS v ON v.token_account = l.address
+        ${ofMints(states, `${OTHER} AS other`)}
+      FROM (${states.local}) AS l JOIN (${held(states)}) AS v ON v.token_account = l.address
       JOIN (${quotes(states)}) AS q ON q.address = v.policy
       WHERE l.exists = 1 AND greatest(v.since, l.since, q.begun) < least(v.until, l.until)
       GROUP BY quote_mint, greatest(v.since, l.since, q.begun), l.lost, least(v.until, l.until)`,
@@ -121,6 +137,7 @@ export const quoteSums = (states: SummedStates): string => `
     toString(v.venues) AS venues, toString(v.lost_venues) AS lost_venues, toString(v.unattested) AS unattested,
     toString(v.attested) AS attested, v.attested_time AS attested_time, toString(v.locals) AS locals,
     toString(l.local_balances) AS local_balances, toString(l.local) AS local, l.local_time AS local_time
+    ${ofMints(states, 'l.other_asset AS other_asset')}
   FROM (${ofPolicies(states)}) AS p
   LEFT JOIN (${ofBankrolls(states)}) AS b ON b.step = p.step AND b.quote_mint = p.quote_mint
   LEFT JOIN (${ofVenues(states)}) AS v ON v.step = p.step AND v.quote_mint = p.quote_mint

@@ -65,8 +65,16 @@ export function rankedPools(
   };
 }
 
+/** What a row of a ranking shows of a bankroll, whose mint nobody but the program chooses. */
+export type RankedAccount = Omit<TokenAccountRow, 'mint'>;
+
+/** The same out of a row that has more. */
+export const rankedAccountOf = ({ address, exists, amount, block_time }: TokenAccountRow): RankedAccount => ({
+  ...{ address, exists, amount, block_time },
+});
+
 /** What was read of these token accounts; exists 0: there is none. */
-export function rankedAccounts(addresses: PolicySelection): Question<TokenAccountRow> {
+export function rankedAccounts(addresses: PolicySelection): Question<RankedAccount> {
   const { sql, params } = amongBankrolls('address', addresses);
   return {
     sql: `SELECT address, exists, amount, block_time FROM token_accounts FINAL WHERE ${sql}`,

@@ -3,7 +3,7 @@ import { rowsSince, SINCE } from '../../rows-since.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import { type ReadState, readColumns } from '../../tables.ts';
 
-const COLUMNS = readColumns('token_accounts', ['address', 'exists', 'amount', 'block_time']);
+const COLUMNS = readColumns('token_accounts', ['address', 'exists', 'mint', 'amount', 'block_time']);
 
 /** exists 0: the chain was asked and there is no account at the address. */
 export type TokenAccountRow = Pick<ReadState<'token_accounts'>, (typeof COLUMNS)[number]>;

@@ -21,6 +21,7 @@ import {
   BooleanOrNull,
   Compounded,
   closed,
+  figureOf,
   Mode,
   ModelRef,
   NumberOrNull,
@@ -68,8 +69,11 @@ const venueAccount = {
   assetMint: Type.String(),
   revoked: Type.Boolean(),
 };
+const local = figureOf(
+  'What it holds of `assetMint`; absent where the token account is of another mint than it is registered with.',
+);
 export const VenueAccount = Type.Union([
-  Type.Object({ tokenAccount, kind: Type.Literal('Local'), ...venueAccount, local: Figure }, closed),
+  Type.Object({ tokenAccount, kind: Type.Literal('Local'), ...venueAccount, local }, closed),
   Type.Object(
     { tokenAccount, kind: Type.Literal('Remote'), ...venueAccount, remote: Figure, bridgedOut: Figure },
     closed,

@@ -1,8 +1,12 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { Figure } from '../../figure.ts';
-import { closed } from '../parts.ts';
+import { closed, figureOf } from '../parts.ts';
 
 const step = <T extends TProperties>(properties: T) => Type.Object(properties, closed);
+
+const local = figureOf(
+  'Balances of the unrevoked Local accounts; absent where one is of another mint than it is registered with.',
+);
 
 /** `GET /coins/:mint/loop`: the way of the money, step by step. */
 export const LoopResponse = Type.Object(
@@ -11,7 +15,7 @@ export const LoopResponse = Type.Object(
     step1_feesClaimed: step({ quoteLeg: Figure, baseLeg: Figure }),
     step2_routed: step({ protocolCut: Figure, toLp: Figure, toBankroll: Figure }),
     step3_lpCompounded: Figure,
-    step4_deployed: step({ local: Figure, remote: Figure, bankrollUnspent: Figure }),
+    step4_deployed: step({ local, remote: Figure, bankrollUnspent: Figure }),
     step5_profit: step({ hwm: Figure, totalSwept: Figure, toHoldersStaged: Figure, toLpFromProfit: Figure }),
     step6_buyback: step({ spent: Figure, burned: Figure }),
     credit: step({ spent: Figure, returnPerCredit: Figure }),

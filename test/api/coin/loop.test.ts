@@ -136,6 +136,24 @@ describe('loop', () => {
     expect((await loop()).step4_deployed.remote).toMatchObject({ value: null, absent: true });
   });
 
+  test('what is deployed lacks what an account holds of another asset than it is registered with', async () => {
+    await held.api.insert('policies', [policyRow('coin', 'usd', { ...later, venue_count: 2 })]);
+    await held.api.insert('venue_accounts', [
+      venueAccountRow('coin', 'l1', { kind: 'Local', asset_class: 1 }),
+      venueAccountRow('coin', 'l2', { kind: 'Local', asset_class: 1 }),
+    ]);
+    await held.api.insert('token_accounts', [
+      tokenAccountRow(key('l1'), '10'),
+      tokenAccountRow(key('l2'), '30', { mint: key('own') }),
+    ]);
+    expect((await loop()).step4_deployed.local).toMatchObject({
+      value: null,
+      reason: `the token account ${key('l2')} is of ${key('own')}, not of ${key('usd')}, which it is registered with`,
+    });
+    await held.api.insert('token_accounts', [tokenAccountRow(key('l2'), '30', later)]);
+    expect((await loop()).step4_deployed.local).toMatchObject({ value: '40' });
+  });
+
   test.each([
     ['knows one account too few', { venue_count: 3 }],
     ['knows none', { venue_count: 3 }],

@@ -96,6 +96,29 @@ describe('venue accounts and balances', () => {
     expect(Object.keys(at('local') ?? {})).toEqual([...head, 'local']);
     expect(Object.keys(at('remote') ?? {})).toEqual([...head, 'remote', 'bridgedOut']);
   });
+
+  test('what a Local account holds of another asset than it is registered with is not told as that asset', async () => {
+    const written = (version: number) => ({ slot: String(version), version: String(BigInt(version) << 64n) });
+    const isOf = async (version: number, change: object) => {
+      const row = tokenAccountRow(key('local'), '1000000000000000000', { ...written(version), ...change });
+      await held.api.insert('token_accounts', [row]);
+      return (await coin()).venueAccounts[0];
+    };
+    await held.api.insert('venue_accounts', [venueAccountRow('coin', 'local', { kind: 'Local' })]);
+    const there = { assetMint: key('usd'), local: { value: '1000000000000000000', asOf: ASOF } };
+    expect(await isOf(2_000, {})).toMatchObject(there);
+    const reason = `the token account ${key('local')} is of ${key('own')}, not of ${key('usd')}, which it is registered with`;
+    expect(await isOf(2_001, { mint: key('own') })).toEqual({
+      ...{ tokenAccount: key('local'), kind: 'Local', assetClass: 16, assetMint: key('usd'), revoked: false },
+      local: { value: null, source: 'chain:getTokenAccountBalance', asOf: null, absent: true, reason },
+    });
+    // Of one that is gone that is what there is to say, and of a mint that nobody told of nothing.
+    expect(await isOf(2_002, { mint: '', exists: 0 })).toMatchObject({
+      local: { absent: true, reason: `no account at ${key('local')}` },
+    });
+    expect(await isOf(2_003, { mint: '' })).toMatchObject(there);
+    expect(await isOf(2_004, {})).toMatchObject(there);
+  });
 });
 
 describe('positions', () => {

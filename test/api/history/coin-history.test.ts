@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Figure } from '../../../schemas/figure.ts';
 import type { CoinHistoryItem, CoinHistoryResponse } from '../../../schemas/responses/history.ts';
 import { isoTime } from '../../../schemas/units.ts';
-import { appliedRow, eventRow, gapRow, key, poolKey } from '../support/rows.ts';
+import { appliedRow, eventRow, gapRow, key, poolKey, tokenAccountRow } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 import {
   at,
@@ -33,6 +33,17 @@ const values = (
   of: keyof Omit<CoinHistoryItem, 'time' | 'marketCap'>,
 ) => Object.fromEntries(Object.entries(all).map(([end, item]) => [end, item[of].value]));
 const reasonOf = (figure: Figure | undefined) => figure?.reason;
+
+test('an account that holds another asset now than it is registered with leaves what is deployed now open', async () => {
+  const row = tokenAccountRow(key('local'), '40', { slot: '1608', version: String(1608n << 64n) });
+  await held.api.insert('token_accounts', [{ ...row, mint: key('own') }]);
+  const all = await items();
+  const reason = `the token account ${key('local')} is of ${key('own')}, not of ${key('usd')}, which it is registered with`;
+  expect(all['6.33']).toMatchObject({
+    ...{ deployed: { value: null, absent: true, reason }, attestedEquity: { value: '900' } },
+    bankroll: { value: '500' },
+  });
+});
 
 test('each item is the state at its moment, the last one the state of now', async () => {
   const all = await items();

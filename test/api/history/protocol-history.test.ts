@@ -50,6 +50,21 @@ test('the sums of a moment are those of the policies that had begun, per quote a
   ]);
 });
 
+test('an account that holds another asset now than it is registered with leaves what is deployed now open', async () => {
+  const isOf = async (slot: bigint, mint: string) => {
+    const placed = { slot: String(slot), version: String(slot << 64n) };
+    await held.api.insert('token_accounts', [tokenAccountRow(key('local'), '40', { ...placed, mint })]);
+    return (await items())['6.33']?.[0];
+  };
+  const reason = `the token account ${key('local')} is of ${key('own')}, not of ${key('usd')}, which it is registered with`;
+  expect(await isOf(1601n, key('own'))).toMatchObject({
+    ...{ deployed: { value: null, absent: true, reason }, attestedEquity: { value: '900' } },
+    bankroll: { value: '507' },
+  });
+  expect(await isOf(1602n, '')).toMatchObject({ deployed: { value: '940' } });
+  expect(await isOf(1603n, key('usd'))).toMatchObject({ deployed: { value: '940' } });
+});
+
 test('what is kept of an answer that the second decides ends with it', async () => {
   const answer = protocolHistoryAnswer({ latest: held.api.latest, settings: SETTINGS, readPosts: null });
   const asked = START + 6 * HOUR;
