@@ -38,7 +38,7 @@ export function loop({ mint, policy, view }: Coin): LoopResponse {
       'compound_lp emits no event; Policy.routed_to_lp is the authoritative cumulative figure',
     ),
     step4_deployed: {
-      local: deployed(localBalances(view, local), BALANCE_SOURCE),
+      local: deployed(localBalances(view, local, policy.quote_mint), BALANCE_SOURCE),
       remote: deployed(remote.map(attestedEquity), ATTESTED_SOURCE),
       bankrollUnspent: balanceOf(policy.bankroll, view.get('tokenAccount', policy.bankroll)),
     },

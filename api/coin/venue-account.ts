@@ -4,7 +4,7 @@ import type { VenueAccountRow } from '../../clickhouse/queries/states/venue-acco
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { VenueAccount } from '../../schemas/responses/coin/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
-import { balanceIn } from '../figures/balances.ts';
+import { balanceIn, balanceOf } from '../figures/balances.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';
 import type { View } from '../latest/view.ts';
 
@@ -35,11 +35,12 @@ export function venueAccountView(
       };
 }
 
-/** What the Local accounts hold, each of the asset that it is registered with. */
-export const localBalances = (view: View, local: readonly VenueAccountRow[]): Figure[] =>
-  local.map(({ asset_mint: asset, token_account: address }) =>
-    balanceIn(asset, address, view.get('tokenAccount', address)),
-  );
+/** What the Local accounts hold, for a sum: of the quote asset the program counts it, whatever it is registered with. */
+export const localBalances = (view: View, local: readonly VenueAccountRow[], quoteMint: string): Figure[] =>
+  local.map(({ asset_mint: asset, token_account: address }) => {
+    const row = view.get('tokenAccount', address);
+    return row?.mint === quoteMint ? balanceOf(address, row) : balanceIn(asset, address, row);
+  });
 
 export interface Unrevoked {
   local: VenueAccountRow[];

@@ -16,7 +16,7 @@ export function coinNow({ policy, view }: Coin, pool: string, quote: Quote): Omi
   return {
     bankroll: balanceOf(policy.bankroll, view.get('tokenAccount', policy.bankroll)),
     ...(reason === null
-      ? venueSums(localBalances(view, local), remote.map(attestedEquity), asOf)
+      ? venueSums(localBalances(view, local, policy.quote_mint), remote.map(attestedEquity), asOf)
       : venuesUnknown(reason)),
     hwm: figure(policy.hwm, 'chain:Policy.hwm', asOf),
     feesClaimed: figure(policy.fees_claimed, 'chain:Policy.fees_claimed', asOf),

@@ -32,7 +32,7 @@ export const CoinHistoryItem = Type.Object(
     time: ITEM_TIME,
     bankroll: figureOf('Balance of the bankroll.'),
     deployed: figureOf(
-      'What is at venues: balances of unrevoked Local accounts and attested equity of unrevoked Remote ones, added as the program adds them. Of now it is absent where a Local account is of another mint than it is registered with; of which mint one was at a moment that has passed is not kept.',
+      'What is at venues: balances of unrevoked Local accounts and attested equity of unrevoked Remote ones, added as the program adds them. Of now it is absent where a Local account is of a mint that is neither that of the quote nor the one it is registered with; of which mint one was at a moment that has passed is not kept.',
     ),
     attestedEquity: figureOf('The part of it that is attested: equity of the unrevoked Remote accounts.'),
     hwm: figureOf('The high water mark.'),

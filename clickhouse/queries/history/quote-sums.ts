@@ -28,7 +28,7 @@ export interface QuoteSumsAt {
 
 /** Those of the latest states. */
 export interface QuoteSumsNow extends QuoteSumsAt {
-  /** A Local account of another asset than it is registered with, its mint and that asset; nothing where all are of theirs. */
+  /** A Local account of another asset than it is registered with or than the quote, its mint and the one that it is registered with. */
   other_asset: [account: string, mint: string, asset: string] | [];
 }
 
@@ -112,8 +112,8 @@ const held = (states: SummedStates) => `
     arraySort(arrayFilter(step -> NOT has(ends, step), begins)),
     arraySort(arrayFilter(step -> NOT has(begins, step), ends))) AS places`;
 
-/** A mint that nobody told of is no other. */
-const OTHER = "maxIf([l.address, l.mint, v.asset_mint], l.mint != '' AND l.mint != v.asset_mint)";
+/** A mint that nobody told of is no other, and of the quote's the program counts it whatever it is registered with. */
+const OTHER = "maxIf([l.address, l.mint, v.asset_mint], l.mint NOT IN ('', v.asset_mint, q.quote_mint))";
 
 const ofLocals = (states: SummedStates) =>
   bySteps(

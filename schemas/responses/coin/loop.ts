@@ -5,7 +5,7 @@ import { closed, figureOf } from '../parts.ts';
 const step = <T extends TProperties>(properties: T) => Type.Object(properties, closed);
 
 const local = figureOf(
-  'Balances of the unrevoked Local accounts; absent where one is of another mint than it is registered with.',
+  'Balances of the unrevoked Local accounts; absent where one is of a mint that is neither that of the quote nor the one it is registered with.',
 );
 
 /** `GET /coins/:mint/loop`: the way of the money, step by step. */

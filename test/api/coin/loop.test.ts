@@ -152,6 +152,10 @@ describe('loop', () => {
     });
     await held.api.insert('token_accounts', [tokenAccountRow(key('l2'), '30', later)]);
     expect((await loop()).step4_deployed.local).toMatchObject({ value: '40' });
+    // The program counts what is of the quote, and looks at no asset that was registered.
+    const slip = { kind: 'Local', asset_class: 1, asset_mint: key('slip'), ...later };
+    await held.api.insert('venue_accounts', [venueAccountRow('coin', 'l2', slip)]);
+    expect((await loop()).step4_deployed.local).toMatchObject({ value: '40' });
   });
 
   test.each([

@@ -5,7 +5,7 @@ import type { ProtocolHistoryResponse, QuoteHistory } from '../../../schemas/res
 import { SETTINGS } from '../support/api.ts';
 import { eventRow, key, policyRow, tokenAccountRow } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
-import { at, balance, H, HOUR, ofPolicy, START, seed, venue } from './support/stage.ts';
+import { at, balance, H, HOUR, local, ofPolicy, START, seed, venue } from './support/stage.ts';
 
 const other = policyRow('n', 'usd', { created_at: START + HOUR + 5, hwm: '1000', block_time: START });
 const { address, bankroll } = other as { address: string; bankroll: string };
@@ -63,6 +63,10 @@ test('an account that holds another asset now than it is registered with leaves 
   });
   expect(await isOf(1602n, '')).toMatchObject({ deployed: { value: '940' } });
   expect(await isOf(1603n, key('usd'))).toMatchObject({ deployed: { value: '940' } });
+  // The program counts what is of the quote, and looks at no asset that was registered.
+  const written = { slot: '1604', version: String(1604n << 64n) };
+  await held.api.insert('venue_accounts', [{ ...local, ...written, asset_mint: key('slip') }]);
+  expect(await isOf(1605n, key('usd'))).toMatchObject({ deployed: { value: '940' } });
 });
 
 test('what is kept of an answer that the second decides ends with it', async () => {

@@ -4,7 +4,7 @@ import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
 
 type Held = LoopResponse['step4_deployed'];
 
-/** The API adds up balances on chain as they are: what is of another asset is no part of a sum in the quote asset. */
+/** The API adds up what accounts hold of the asset they are registered with: of another than the quote it is no part of a sum in it. */
 function without(
   sum: Figure,
   { venueAccounts, quoteMint }: CoinResponse,

@@ -23,7 +23,7 @@ export function ProtocolPage() {
       <p class="lead">All policies together, and how well what is shown here keeps up with the chain.</p>
     </div>
     <${Loaded} of=${analytics} rows=${2}>${(data: AnalyticsResponse) => html`<${Counts} totals=${data.protocolTotals} />`}<//>
-    <${Section} title="Equity of all policies" note="All that the policies of one quote asset have, and where it is. A rare venue account on chain that holds another asset is counted in by its base units.">
+    <${Section} title="Equity of all policies" note="All that the policies of one quote asset have, and where it is. A rare venue account on chain that is registered with another asset is counted in by its base units.">
       <${Past} above=${analytics} />
     <//>
     <${Section} title="Day by day" note="In one quote asset at a time: amounts of different assets do not add up.">
