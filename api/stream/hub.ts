@@ -176,7 +176,6 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
       ...(chain === undefined ? [] : await missedEvents(one, since?.chain, chain)),
       ...(post === undefined ? [] : await missedPosts(one, since?.post, post)),
     ]);
-    one.at = since === null ? tip : { ...tip, ...since };
     const mostMs = beingTold < MOST_WAITED_FOR ? WAITED_MS : 0;
     beingTold += 1;
     await tellMissed(one, missed, mostMs).finally(() => {
@@ -207,12 +206,13 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
         ...(wanted.events ? { chain: activity.tip() } : {}),
         ...(post === null ? {} : { post }),
       };
-      one.at = tip;
+      // A part that he comes back without is in no id before its gap: cut off until then, he is told it the next time.
+      one.at = lastId === null ? tip : (since ?? {});
       subscribers.add(one);
       client.body.once('close', () => subscribers.delete(one));
       for (const ticker of tickers) ticker.wake();
-      // An id that is none of ours is not repeated: whoever made it may have put lines of a stream into it.
-      client.write(beginText(positionText(since ?? tip) || null));
+      // An id that is none of ours is not repeated: whoever made it may have put lines of a stream into it. He keeps it.
+      client.write(beginText(positionText(one.at) || null));
       if (lastId !== null)
         catchUp(one, address, since, tip).catch((error: unknown) => {
           if (one.client.ended()) return;

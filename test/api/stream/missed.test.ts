@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { createClients } from '../../../api/stream/clients.ts';
 import { createHub, type HubParts } from '../../../api/stream/hub.ts';
+import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import { awaited } from '../../support/awaited.ts';
 
 /** A hub over stores that hold their answers back, and what they were asked. */
@@ -31,13 +32,15 @@ function hubOver() {
     },
   };
   const onError = (error: unknown) => void errors.push(error);
-  const hub = createHub({ clients: createClients(), activity, posts: null, onError });
+  const clients = createClients();
+  const hub = createHub({ clients, activity, posts: null, onError });
   const wanted = { mint: null, kind: null, events: true, posts: false };
-  const listen = async (address: string, slot: number) => {
-    const body = await hub.subscribe(address, wanted, `e${slot}.0.0.0`);
+  const comesBack = async (address: string, lastId: string) => {
+    const body = await hub.subscribe(address, wanted, lastId);
     if (typeof body === 'string') throw new Error(body);
     return body;
   };
+  const listen = (address: string, slot: number) => comesBack(address, `e${slot}.0.0.0`);
   /** So many events, which have been told to all who listen then. */
   const happen = async (events: number) => {
     const before = happened;
@@ -46,7 +49,53 @@ function hubOver() {
     // Who asks for what is applied by now waits until that has been told.
     (await listen('192.0.2.8', 1)).destroy();
   };
-  return { asked, held, errors, listen, happen };
+  return { asked, held, errors, clients, comesBack, listen, happen };
+}
+
+/** The ids in the order in which one is told them, and what with each. */
+const idsIn = (text: string) =>
+  text
+    .split('\n\n')
+    .map((block) => [/^id: (.*)$/m.exec(block)?.[1], /^event: (.*)$/m.exec(block)?.[1] ?? 'begin'])
+    .filter(([id]) => id !== undefined);
+
+/** A hub whose events and posts were two and none behind what is known, and what it tells one who comes back for both. */
+async function toldOfBoth(lastId: string): Promise<string> {
+  const tip = { slot: 9n, ordinal: 0, recent: 2, derived: 0, closedGaps: 0, late: 0 };
+  const activity: HubParts['activity'] = {
+    begin: async () => {},
+    tip: () => tip,
+    news: async () => ({ events: [], gap: null }),
+    missed: async () => ({
+      events: [6n, 7n].map((slot) => ({
+        ...{ identity: String(slot), mint: 'm', kind: 'k', data: { n: String(slot) } },
+        position: { ...tip, slot, ordinal: 1 },
+      })),
+      gap: null,
+    }),
+  };
+  const posts: HubParts['posts'] = {
+    begin: async () => {},
+    tip: () => ({ id: 50n, recent: 3 }),
+    news: async () => [],
+    missed: async () => [
+      { position: { id: 50n, recent: 3 }, post: { id: '50', mint: 'm', text: 'missed' } as AgentPost },
+    ],
+  };
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  const hub = createHub({ clients: createClients(), activity, posts, onError });
+  const both = { mint: null, kind: null, events: true, posts: true };
+  const body = await hub.subscribe('192.0.2.1', both, lastId);
+  if (typeof body === 'string') throw new Error(body);
+  let text = '';
+  body.on('data', (chunk) => {
+    text += chunk;
+  });
+  await awaited(() => expect(text).toMatch(/\/posts"}|"text":"missed"/));
+  expect(errors).toEqual([]);
+  body.destroy();
+  return text;
 }
 
 test('of what happens while somebody is told what he missed no more is kept than may be told, then a gap', async () => {
@@ -92,4 +141,48 @@ test('what somebody missed who went away meanwhile is not read', async () => {
   expect(asked.filter((slot) => ['3', '4', '5'].includes(slot))).toEqual([]);
   expect(errors).toEqual([]);
   for (const body of [first, last]) body.destroy();
+});
+
+test('no id stands for what a gap behind it is still to tell, whatever one comes back with', async () => {
+  expect(idsIn(await toldOfBoth('nonsense'))).toEqual([
+    ['e9.0.2.0', 'gap'],
+    ['e9.0.2.0-p50.3', 'gap'],
+  ]);
+  // He had events alone: of the posts he is told a gap, behind the events.
+  expect(idsIn(await toldOfBoth('e5.0.0.0'))).toEqual([
+    ['e5.0.0.0', 'begin'],
+    ['e6.1.2.0', 'activity'],
+    ['e7.1.2.0', 'activity'],
+    ['e7.1.2.0-p50.3', 'gap'],
+  ]);
+  expect(idsIn(await toldOfBoth('p3.1'))).toEqual([
+    ['p3.1', 'begin'],
+    ['e9.0.2.0-p3.1', 'gap'],
+    ['e9.0.2.0-p50.3', 'post'],
+  ]);
+  // Who has both is told no gap, and keeps of each what he has until he has more.
+  expect(idsIn(await toldOfBoth('e5.0.0.0-p3.1'))).toEqual([
+    ['e5.0.0.0-p3.1', 'begin'],
+    ['e6.1.2.0-p3.1', 'activity'],
+    ['e7.1.2.0-p3.1', 'activity'],
+    ['e7.1.2.0-p50.3', 'post'],
+  ]);
+});
+
+test('who is ended before his turn to be told a gap has the id that he came with', async () => {
+  const { asked, held, errors, clients, comesBack, listen } = hubOver();
+  const before = await listen('192.0.2.1', 5);
+  await awaited(() => expect(asked).toContain('5'));
+  const body = await comesBack('192.0.2.1', 'nonsense');
+  let text = '';
+  body.on('data', (chunk) => {
+    text += chunk;
+  });
+  clients.endAll('this process ends: connect again');
+  await awaited(() => expect(text).toContain('event: end'));
+  expect(text).not.toContain('event: gap');
+  expect(idsIn(text)).toEqual([]);
+  for (const answer of held.splice(0)) answer();
+  expect(errors).toEqual([]);
+  for (const one of [body, before]) one.destroy();
 });
