@@ -17,11 +17,17 @@ export interface RankingFeedParts {
   /** The first rows of a ranking; the same question is the same text. */
   make(view: View, question: string): RankingsResponse;
   onError(error: unknown): void;
+  /** Milliseconds that only go forward: `performance.now` unless it is given. */
+  now?(): number;
 }
 
 interface Followed {
   /** With the id of what each was told last, here or where it was connected before. */
   clients: Map<StreamClient, string | null>;
+  /** Those among them who came when that which was told last held no more: they wait for no look that is for all. */
+  newcomers: Set<StreamClient>;
+  /** For all. */
+  lookedAt: number;
   isFiltered: boolean;
   /** Who asked it first. */
   address: string;
@@ -30,6 +36,8 @@ interface Followed {
 }
 
 const EVERY_MS = 1_000;
+/** How often one looks whether somebody new waits. */
+const NEW_EVERY_MS = 200;
 /** Different questions with filters that are followed at once, in all and of an address: each is work of its own. */
 const MOST_FILTERED = 64;
 const MOST_FILTERED_OF_ADDRESS = 8;
@@ -41,8 +49,12 @@ const ID = /^r[\w-]{27}$/;
 /** A sum of nothing is as old as the newest slot: its time moves with each, and says nothing new. */
 const TIME_OF_NOTHING = /("value":"?0"?,"source":"[^"]*","asOf":)"[^"]*"/g;
 
-/** Rankings as they change: each question is answered once for all who ask it, at most once a second. */
-export function createRankingFeed({ clients, latest, make, onError }: RankingFeedParts) {
+/**
+ * Rankings as they change: each question is answered once for all who ask it, at most once a second; for who comes new
+ * meanwhile anew where it has changed since: what he has read before may be newer.
+ */
+export function createRankingFeed(parts: RankingFeedParts) {
+  const { clients, latest, make, onError, now = () => performance.now() } = parts;
   const questions = new Map<string, Followed>();
 
   /** To who has it already it is not told. */
@@ -52,21 +64,38 @@ export function createRankingFeed({ clients, latest, make, onError }: RankingFee
     client.write(told.bytes);
   }
 
-  async function look(question: string, followed: Followed): Promise<void> {
-    const { told } = followed;
+  /** Whether it would be told the same now. */
+  const holds = (told: Followed['told']): boolean =>
+    told !== null && told.store === latest.currentStore() && latest.held(told.made);
+
+  async function makeAnew(question: string, followed: Followed): Promise<void> {
     const store = latest.currentStore();
-    if (told !== null && told.store === store && latest.held(told.made)) return;
     const made = await latest.read((view) => make(view, question));
     const json = JSON.stringify(made.value);
     const says = json.replace(TIME_OF_NOTHING, '$1');
     const id = `r${createHash('sha1').update(says).digest('base64url')}`;
     const bytes = Buffer.from(eventOf('ranking', id, json));
     followed.told = { id, bytes, store, made: { ...made, value: null } };
-    await eachYielding(followed.clients.keys(), (client) => tell(client, followed), TOLD_AT_ONCE);
+  }
+
+  async function look(question: string, followed: Followed): Promise<void> {
+    const { clients: all, newcomers, told } = followed;
+    const isForAll = now() - followed.lookedAt >= EVERY_MS;
+    if (!isForAll && newcomers.size === 0) return;
+    if (isForAll) followed.lookedAt = now();
+    let whom: StreamClient[] = [];
+    try {
+      if (!holds(told)) await makeAnew(question, followed);
+    } finally {
+      // Whoever comes from here on may have read what is newer. Where it cannot be made newcomers wait as all do.
+      whom = [...(isForAll ? all.keys() : newcomers)];
+      newcomers.clear();
+    }
+    await eachYielding(whom, (client) => tell(client, followed), TOLD_AT_ONCE);
   }
 
   const ticker = createTicker({
-    everyMs: EVERY_MS,
+    everyMs: NEW_EVERY_MS,
     wanted: () => questions.size > 0,
     tick: async () => {
       for (const [question, followed] of questions) {
@@ -93,10 +122,14 @@ export function createRankingFeed({ clients, latest, make, onError }: RankingFee
       if (refusal !== null) return refusal;
       const client = clients.open(address);
       if (typeof client === 'string') return client;
-      const followed = questions.get(question) ?? { clients: new Map(), isFiltered, address, told: null };
+      const followed = questions.get(question) ?? {
+        ...{ clients: new Map(), newcomers: new Set(), lookedAt: Number.NEGATIVE_INFINITY },
+        ...{ isFiltered, address, told: null },
+      };
       questions.set(question, followed);
       client.body.once('close', () => {
         followed.clients.delete(client);
+        followed.newcomers.delete(client);
         if (followed.clients.size === 0) questions.delete(question);
       });
       const isKnown = lastId !== null && ID.test(lastId);
@@ -108,7 +141,9 @@ export function createRankingFeed({ clients, latest, make, onError }: RankingFee
           event: 'gap',
           data: { reason: 'the position is not known here', read: `/rankings?${question}` },
         });
-      tell(client, followed);
+      // He may have read what is newer than that which was told last.
+      if (holds(followed.told)) tell(client, followed);
+      else followed.newcomers.add(client);
       ticker.wake();
       return client.body;
     },

@@ -123,3 +123,76 @@ test('who comes back with what was told last is not told it again, though nobody
   expect(back.heard()).not.toContain('event: ranking');
   for (const { body } of [back, other]) body.destroy();
 });
+
+/** A ranking that is made of a count and followed, in a database that can be away or another. */
+function counted() {
+  const state = { count: 1, store: {}, isAway: false, holdsAll: false, now: 0 };
+  const errors: string[] = [];
+  const latest = {
+    currentStore: () => state.store,
+    held: ({ cells }: { cells: number[] }) => state.holdsAll || (!state.isAway && cells[0] === state.count),
+    read: async (make: (view: object) => unknown) => {
+      if (state.isAway) throw new Error('the store has not answered for 10 s');
+      return { value: make({}), cells: [state.count] };
+    },
+  } as unknown as Latest;
+  const { subscribe } = createRankingFeed({
+    ...{ clients: createClients(), latest, now: () => state.now },
+    make: () => ({ count: state.count }) as never,
+    onError: (error) => void errors.push((error as Error).message),
+  });
+  const listen = (lastId: string | null = null) => {
+    const body = subscribe('192.0.2.1', 'sort=newest&limit=50', lastId);
+    if (typeof body === 'string') throw new Error(body);
+    let text = '';
+    body.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    const told = () =>
+      [...text.matchAll(/event: ranking\nid: r\S+\ndata: {"count":(\d+)}/g)].map(([, n]) => n);
+    return { told, begun: () => text !== '', close: () => once(body.destroy(), 'close') };
+  };
+  return { state, errors, listen };
+}
+
+test('who comes new is told what holds now and waits for no look at all, who follows is told at the next', async () => {
+  const { state, errors, listen } = counted();
+  const first = listen();
+  await awaited(() => expect(first.told()).toEqual(['1']));
+  state.count = 2;
+  // By this clock it is never time to look for all.
+  const second = listen();
+  await awaited(() => expect(second.told()).not.toEqual([]));
+  expect([second.told(), first.told()]).toEqual([['2'], ['1']]);
+  // It holds: nothing is made anew for him.
+  const third = listen();
+  await awaited(() => expect(third.told()).toEqual(['2']));
+  state.now = 1_000;
+  await awaited(() => expect(first.told()).toEqual(['1', '2']));
+  expect([second.told(), third.told(), errors]).toEqual([['2'], ['2'], []]);
+  await Promise.all([first, second, third].map(({ close }) => close()));
+});
+
+test('while the store is away, and where another database serves, nobody new is told what was told before', async () => {
+  const { state, errors, listen } = counted();
+  const first = listen();
+  await awaited(() => expect(first.told()).toEqual(['1']));
+  state.isAway = true;
+  const second = listen();
+  await awaited(() => expect(second.begun()).toBe(true));
+  expect(second.told()).toEqual([]);
+  await awaited(() => expect(errors).toEqual(['the store has not answered for 10 s']));
+  // Nor by who looks for him: he waits as all do, and there is one failure a look.
+  state.now = 1_000;
+  await awaited(() => expect(errors).toHaveLength(2));
+  expect(second.told()).toEqual([]);
+  Object.assign(state, { isAway: false, count: 3, now: 2_000 });
+  await awaited(() => expect([first.told(), second.told()]).toEqual([['1', '3'], ['3']]));
+  // Memory of another says nothing of what was made of the one before.
+  Object.assign(state, { store: {}, count: 4, holdsAll: true });
+  const third = listen();
+  await awaited(() => expect(third.told()).not.toEqual([]));
+  expect(third.told()).toEqual(['4']);
+  expect(errors).toHaveLength(2);
+  await Promise.all([first, second, third].map(({ close }) => close()));
+});
