@@ -82,21 +82,23 @@ export async function newestPost(db: Queries): Promise<bigint> {
 }
 
 /**
- * Newest first; `total` counts all posts of the mint. Which ones they are is found first, in the index alone: what is
- * selected is worked out of skipped rows too, and there may be many.
+ * Newest first; `total` counts all posts of the mint, in the same statement: a post between two would be counted and be on
+ * no page. Which ones they are is found first, in the index alone: what is selected is worked out of skipped rows too, and
+ * there may be many.
  */
 export async function postsOf(db: Queries, mint: string, limit: number, offset: number) {
-  const rows = await db.query<PostRow>(
-    `SELECT ${POST} FROM posts
-     WHERE posts.id = ANY (ARRAY(
-       SELECT page.id FROM posts AS page WHERE page.mint = $1
-       ORDER BY page.id DESC LIMIT $2::text::int OFFSET $3::text::int))
-     ORDER BY posts.id DESC`,
+  const rows = await db.query<{ total: string } & (PostRow | { id: null })>(
+    `SELECT counted.total, page.*
+     FROM (SELECT count(*)::text AS total FROM posts WHERE mint = $1) AS counted
+     LEFT JOIN (
+       SELECT ${POST} FROM posts
+       WHERE posts.id = ANY (ARRAY(
+         SELECT of_mint.id FROM posts AS of_mint WHERE of_mint.mint = $1
+         ORDER BY of_mint.id DESC LIMIT $2::text::int OFFSET $3::text::int))
+     ) AS page ON true
+     ORDER BY page.id DESC`,
     [mint, String(limit), String(offset)],
   );
-  const [count] = await db.query<{ total: string }>(
-    'SELECT count(*)::text AS total FROM posts WHERE mint = $1',
-    [mint],
-  );
-  return { total: Number(count?.total ?? 0), posts: rows.map(postOf) };
+  const posts = rows.flatMap((row) => (row.id === null ? [] : [postOf(row)]));
+  return { total: Number(rows[0]?.total ?? 0), posts };
 }

@@ -51,6 +51,31 @@ test('of rows that are skipped nothing is worked out', async () => {
   await close();
 });
 
+test('a page of posts and how many there are is of one moment, whatever is posted meanwhile', async () => {
+  const { db, close } = await freshDb('PGlite');
+  const post = () =>
+    db.query(
+      `INSERT INTO posts (mint, agent, model, kind, text, created_at)
+       SELECT mint, 'a', 'null', 'idle', 'x', now() FROM unnest(ARRAY['m', 'other']) AS mint`,
+    );
+  await post();
+  await post();
+  /** An agent posts behind each statement. */
+  const readers: typeof db.readers = {
+    query: async (sql, params) => {
+      const rows = await db.readers.query(sql, params);
+      await post();
+      return rows as never;
+    },
+  };
+  const first = await readPosts({ readers }, 'm', 10, 0);
+  expect([first.posts.length, first.total]).toEqual([2, 2]);
+  const beyond = await readPosts({ readers }, 'm', 10, 50);
+  expect([beyond.posts, beyond.total]).toEqual([[], 3]);
+  expect(await readPosts({ readers }, 'nobody', 10, 0)).toEqual({ total: 0, posts: [] });
+  await close();
+});
+
 describe('beside pages of a feed that do not end', () => {
   const stage = useAgentStage('PGlite');
 
