@@ -7,7 +7,7 @@ FROM system.tables AS t JOIN system.databases AS d ON d.name = t.database WHERE 
 const SHARED =
   'its tables are shared, as in ClickHouse Cloud: each question waits for what was written. It was never tried there: docs/operations.md, "ClickHouse Cloud"';
 const REPLICATED =
-  'it is replicated and CLICKHOUSE_CLUSTER is not set: with several replicas behind its address sums stay too low. Name one replica, or the cluster: docs/operations.md, "Resize"';
+  'it is replicated and CLICKHOUSE_CLUSTER is not set: with several replicas behind its address sums stay too low. Name one replica, or the cluster: docs/operations.md, "Replicas of ClickHouse"';
 
 /** What is to be said of a database that is opened without a cluster, by its engines; null where one server has it. */
 export function adviceOn(engines: readonly string[]): string | null {

@@ -86,7 +86,9 @@ test('of a ClickHouse of several replicas without a cluster a second line says w
   expect(await lineOf('SharedReplacingMergeTree')).toMatch(
     /^note .*never tried there: docs\/operations\.md, "ClickHouse Cloud"$/,
   );
-  expect(await lineOf('ReplicatedReplacingMergeTree')).toMatch(/^note .*Name one replica.* "Resize"$/);
+  expect(await lineOf('ReplicatedReplacingMergeTree')).toMatch(
+    /^note .*Name one replica.* "Replicas of ClickHouse"$/,
+  );
   expect(await lineOf('ReplicatedReplacingMergeTree', { CLICKHOUSE_CLUSTER: 'main' })).toBe('');
 });
 
