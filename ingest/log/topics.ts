@@ -21,15 +21,28 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
   'dead-letter': ['dead-letters'],
 };
 
+type KeyOf<R> = (record: R) => Uint8Array | null;
+
+const KEYS_OF: { [K in LogRecord['kind']]: KeyOf<Extract<LogRecord, { kind: K }>> } = {
+  account: ({ address }) => address,
+  transaction: ({ signature }) => signature,
+  marker: () => null,
+  gap: () => null,
+  verified: () => null,
+  recompute: () => null,
+  profit: ({ signature }) => signature,
+  time: ({ address }) => address,
+  carried: ({ address }) => address,
+  unseen: ({ address }) => address,
+  reading: ({ reading }) => textKey(readingKey(reading)),
+  part: ({ key }) => key,
+  'dead-letter': ({ where }) => textKey(where),
+};
+
 /** What decides the partition of a record; null for one that goes to all of them, or names its own. */
-export function keyOf(record: LogRecord): Uint8Array | null {
-  if (record.kind === 'account' || record.kind === 'time') return record.address;
-  if (record.kind === 'carried' || record.kind === 'unseen') return record.address;
-  if (record.kind === 'transaction' || record.kind === 'profit') return record.signature;
-  if (record.kind === 'part') return record.key;
-  if (record.kind === 'reading') return textKey(readingKey(record.reading));
-  return record.kind === 'dead-letter' ? textKey(record.where) : null;
-}
+export const keyOf = (record: LogRecord): Uint8Array | null =>
+  // The kind picks the function of its own type, which the compiler cannot follow through the map.
+  (KEYS_OF[record.kind] as KeyOf<LogRecord>)(record);
 
 const textKey = (text: string) => decodeKey(text) ?? Buffer.from(text);
 

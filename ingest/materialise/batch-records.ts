@@ -3,6 +3,7 @@ import type {
   CarriedRecord,
   DeadLetterRecord,
   GapRecord,
+  LogRecord,
   MarkerRecord,
   ProfitRecord,
   RecomputeRecord,
@@ -11,7 +12,7 @@ import type {
   UnseenRecord,
   VerifiedRecord,
 } from '../../schemas/records.ts';
-import type { LogBatch } from '../log/port.ts';
+import type { LogBatch, LogEntry } from '../log/port.ts';
 import { hasNoSourceRecord } from './letters/dead-letters.ts';
 import { readingRow } from './rows/reading.ts';
 
@@ -33,6 +34,33 @@ export type BatchRecords = {
   toldAt: Map<DeadLetterRecord, number>;
 };
 
+type Taker<R> = (records: BatchRecords, record: R, entry: LogEntry, batch: LogBatch) => void;
+
+/** Where a record of each kind goes. */
+const TAKEN: { [K in LogRecord['kind']]: Taker<Extract<LogRecord, { kind: K }>> } = {
+  account: ({ accounts }, record) => accounts.push(record),
+  transaction: ({ transactions }, record) => transactions.push(record),
+  marker: ({ markers }, record) => markers.push(record),
+  gap: ({ gaps }, gap, { offset }) => gaps.push({ offset, gap }),
+  reading: ({ readings }, record) => readings.push(readingRow(record)),
+  recompute: ({ recomputes }, record) => recomputes.push(record),
+  profit: ({ profits }, record) => profits.push(record),
+  time: ({ times }, record) => times.push(record),
+  carried: ({ carried }, record) => carried.push(record),
+  unseen: ({ unseen }, record) => unseen.push(record),
+  verified: ({ verified }, record, { offset }) => verified.push({ offset, record }),
+  // Its record is put together where the log is read.
+  part: () => {},
+  'dead-letter': ({ deadLetters, toldAt }, record, { offset, writtenAt }, batch) => {
+    if (batch.topic === 'dead-letters' && hasNoSourceRecord(record)) {
+      deadLetters.push(record);
+      if (writtenAt !== undefined) toldAt.set(record, writtenAt);
+    }
+    // Others in that topic were kept where they were found, by a decoder that may have been mended since.
+    else if (batch.topic !== 'dead-letters' || isOwn(batch, offset, record)) deadLetters.push(record);
+  },
+};
+
 export function recordsByKind(batch: LogBatch): BatchRecords {
   const records: BatchRecords = {
     ...{ accounts: [], transactions: [], markers: [], gaps: [] },
@@ -48,25 +76,10 @@ export function recordsByKind(batch: LogBatch): BatchRecords {
       toldAt: new Map(),
     },
   };
-  for (const { offset, record, writtenAt } of batch.entries) {
-    if (record.kind === 'account') records.accounts.push(record);
-    else if (record.kind === 'transaction') records.transactions.push(record);
-    else if (record.kind === 'marker') records.markers.push(record);
-    else if (record.kind === 'gap') records.gaps.push({ offset, gap: record });
-    else if (record.kind === 'reading') records.readings.push(readingRow(record));
-    else if (record.kind === 'recompute') records.recomputes.push(record);
-    else if (record.kind === 'profit') records.profits.push(record);
-    else if (record.kind === 'time') records.times.push(record);
-    else if (record.kind === 'carried') records.carried.push(record);
-    else if (record.kind === 'unseen') records.unseen.push(record);
-    else if (record.kind === 'verified') records.verified.push({ offset, record });
-    else if (record.kind !== 'dead-letter') continue;
-    else if (batch.topic === 'dead-letters' && hasNoSourceRecord(record)) {
-      records.deadLetters.push(record);
-      if (writtenAt !== undefined) records.toldAt.set(record, writtenAt);
-    }
-    // Others in that topic were kept where they were found, by a decoder that may have been mended since.
-    else if (batch.topic !== 'dead-letters' || isOwn(batch, offset, record)) records.deadLetters.push(record);
+  for (const entry of batch.entries) {
+    // The kind picks the taker of its own type, which the compiler cannot follow through the map.
+    const take = TAKEN[entry.record.kind] as Taker<LogRecord>;
+    take(records, entry.record, entry, batch);
   }
   return records;
 }

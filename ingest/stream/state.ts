@@ -88,19 +88,35 @@ export function stateAfter(
   return { ...next, since };
 }
 
-function toldBy(event: StreamEvent): Partial<StreamStateWithReasons> | null {
-  if (event.type === 'listed') {
-    const listed = ALL_KNOWN[event.listed];
-    return { unlisted: UNLISTED[event.listed], ...(listed === undefined ? {} : { listed }) };
-  }
-  if (event.type === 'compared')
-    return { other: event.others.length === 0 ? null : otherChain(event.others, event.addresses) };
-  if (event.type === 'stalled')
-    return { stalled: event.reason === null ? null : `history stands still: ${event.reason}` };
-  if (event.type !== 'followed') return null;
-  const { addresses, overRpc } = event;
-  return { addresses, overRpc, untaken: wordsOf(event) };
-}
+type ToldBy<E> = (event: E) => Partial<StreamStateWithReasons>;
+/** What holds whether the stream is connected or not. */
+type Lasting = Exclude<StreamEvent, { type: 'connected' | 'disconnected' }>;
+
+/** What each event says of the state; null: nothing. */
+const TOLD_BY: { [T in Lasting['type']]: ToldBy<Extract<Lasting, { type: T }>> | null } = {
+  listed: ({ listed: status }) => {
+    const listed = ALL_KNOWN[status];
+    return { unlisted: UNLISTED[status], ...(listed === undefined ? {} : { listed }) };
+  },
+  compared: ({ others, addresses }) => ({
+    other: others.length === 0 ? null : otherChain(others, addresses),
+  }),
+  stalled: ({ reason }) => ({ stalled: reason === null ? null : `history stands still: ${reason}` }),
+  followed: (followed) => ({
+    addresses: followed.addresses,
+    overRpc: followed.overRpc,
+    untaken: wordsOf(followed),
+  }),
+  released: null,
+  late: null,
+  tip: null,
+  verified: null,
+  gap: null,
+};
+
+/** The type picks the function of its own event, which the compiler cannot follow through the map. */
+const toldBy = (event: Lasting): Partial<StreamStateWithReasons> | null =>
+  (TOLD_BY[event.type] as ToldBy<Lasting> | null)?.(event) ?? null;
 
 function wordsOf({ addresses, overRpc, reason, down }: Followed): string | null {
   if (down !== null) {
