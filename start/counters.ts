@@ -13,7 +13,6 @@ export interface Counters {
   stream: StreamStateWithReasons;
   /** Open gaps by their first slot, with the slot that history has come down to. */
   gaps: Map<bigint, bigint>;
-  lateUpdates: number;
   streamed(event: StreamEvent): void;
   applied(batch: LogBatch): void;
 }
@@ -26,11 +25,9 @@ export function createCounters(): Counters {
     updates: 0,
     stream: unconnected(Date.now()),
     gaps: new Map(),
-    lateUpdates: 0,
     streamed: (event) => {
       counters.stream = stateAfter(counters.stream, event, Date.now());
       if (event.type === 'tip') counters.tipSlot = event.slot;
-      else if (event.type === 'late') counters.lateUpdates += 1;
       else if (event.type === 'gap' && event.open) counters.gaps.set(event.gap.fromSlot, event.gap.toSlot);
       else if (event.type === 'gap') counters.gaps.delete(event.gap.fromSlot);
       else if (event.type === 'released') counters.updates += event.accounts + event.transactions;

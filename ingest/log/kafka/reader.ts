@@ -16,7 +16,6 @@ export interface KafkaReaderOptions {
   /** Readers of one group share the partitions. */
   group: string;
   logger: Logger;
-  maxBatch?: number;
   /** How many partitions of these topics the database is filled from: whoever is given another one ends. */
   declared?: Readonly<Partial<Record<Topic, number>>>;
   /** Told of the partitions that this reader has, by topic. */
@@ -41,7 +40,7 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
       const grown = new AbortController();
       const signal = AbortSignal.any([stop, grown.signal]);
       const assembly = createAssembly();
-      const size = createBatchSize(options.maxBatch ?? MOST_AT_ONCE);
+      const size = createBatchSize(MOST_AT_ONCE);
       /** Counts what was assigned and taken away: a batch of an older count is no longer this reader's. */
       let generation = 0;
       const consume = (how: ConsumeOptions): Promise<WireConsumer> =>
