@@ -132,7 +132,9 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       else if (keys.length > 0) noteKeys(changes, table as ChangedTable, keys);
       await store.insert(table, rows);
     };
-    const records = recordsByKind(batch);
+    const all = recordsByKind(batch);
+    // What only the partition's owner writes of, or does.
+    const records = reread === undefined ? all : { ...all, gaps: [], markers: [], recomputes: [] };
     const told = profitRows(records.profits);
     // Nobody else has written of it: who is asked for a recompute does not know what was written.
     const alone = goesOn && reread === undefined && records.recomputes.length === 0;
@@ -159,7 +161,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   ): Promise<{ derived: DerivedRows; names: NamedAccountRow[] }> {
     const { insert, alone, told, facts, gaps, struck, disputed } = made;
     const { settleDerived, named } = made.memory;
-    if (reread === undefined) await insert('gaps', gaps.opened);
+    await insert('gaps', gaps.opened);
     await insert('disputed_transactions', disputed);
     await insert('stream_holes', struck.holes, ['']);
     await insert('swept_profits', told);
@@ -181,8 +183,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       insert('derived_events', derived.takenBack),
       insert('policy_transactions', [...facts.policyTransactions, ...struck.policyTransactions]),
     ]);
-    const asked = reread === undefined ? records.recomputes : [];
-    const touched = touchedBy(facts, [...derived.events, ...struck.events], asked);
+    const touched = touchedBy(facts, [...derived.events, ...struck.events], records.recomputes);
     const { partition, topic } = batch;
     const isTouched = touched.intervals.size > 0;
     if (isTouched) {
@@ -205,7 +206,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   async function writeStatesAndReadings(made: BegunBatch): Promise<DeadLetterRecord[]> {
     const { batch, before, goesOn, alone, changes, insert, records, facts, states, struckOut } = made;
     const { writeStates, resolvedBy } = made.memory;
-    const markers = reread === undefined && HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
+    const markers = HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
     const { times, carried, unseen } = records;
     await writeStates({ states, times, carried, unseen, markers, before, goesOn }, insert);
     await Promise.all([...readingsByTable(records.readings)].map(([table, rows]) => insert(table, rows)));
