@@ -151,7 +151,7 @@ async function ours(
 async function materialised(client: KafkaClient, load: Load): Promise<number> {
   const directory = mkdtempSync(path.join(tmpdir(), 'bench-'));
   const store = await openEmbedded(directory);
-  await migrate(store);
+  await migrate(store, null);
   const rate = await ours(
     client,
     load,

@@ -94,7 +94,7 @@ export async function benchRollups(slots: number): Promise<Row[]> {
   for (const length of [slots / 100, slots]) {
     const directory = mkdtempSync(path.join(tmpdir(), 'bench-'));
     const store = await openEmbedded(directory);
-    await migrate(store);
+    await migrate(store, null);
     measured.push(await medians(store, Math.ceil(length)));
     await store.close();
     rmSync(directory, { recursive: true, force: true });

@@ -106,7 +106,7 @@ export type Rights = 'write' | 'read';
 /** A server: http(s)://user:password@host:port/database. Who may write has the database made where it is missing. */
 export async function openServer(
   url: string,
-  cluster: string | null = null,
+  cluster: string | null,
   rights: Rights = 'write',
   answerWithinMs = ANSWER_WITHIN_MS,
 ): Promise<Store> {

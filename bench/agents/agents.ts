@@ -48,7 +48,7 @@ const posters = (): Poster[] =>
 
 /** The policies as the index holds them, and as the chain does. */
 async function putPolicies(clickhouse: string, rpc: FakeRpc, agents: readonly Poster[]): Promise<void> {
-  const store = await openServer(clickhouse);
+  const store = await openServer(clickhouse, null);
   await store.insert(
     'policies',
     agents.map(({ key: { address } }, n) =>

@@ -86,7 +86,7 @@ interface Whole {
 async function whole(feeder: Feeder, holdSeconds: number): Promise<Whole> {
   const directory = mkdtempSync(path.join(tmpdir(), 'bench-'));
   const store = await openEmbedded(directory);
-  await migrate(store);
+  await migrate(store, null);
   const log = createMemoryLog({ startOffsets: {} });
   const materialise = createMaterialiser({ store, programId: decodeKey(feeder.programId) as Uint8Array });
   const stop = new AbortController();

@@ -141,7 +141,7 @@ export async function prepare(
   { policies, events }: { policies: number; events: number },
 ): Promise<void> {
   const store = await openEmbedded(directory, DATABASE);
-  await migrate(store);
+  await migrate(store, null);
   await fill(store, policies);
   await fillEvents(store, policies, events);
   await store.close();

@@ -25,7 +25,7 @@ const WRITTEN = 4_000;
  */
 const [place = '', policies = '1', perSecond = '0'] = process.argv.slice(2);
 const store = await (place.startsWith('http')
-  ? openServer(place)
+  ? openServer(place, null)
   : withLowPriorityThreads(() => openEmbedded(place)));
 const handOver = createHandOver();
 const reads = asideOf(store, 'reads', 4);

@@ -18,7 +18,7 @@ const POLICIES = 50;
  */
 const [directory = ''] = process.argv.slice(2);
 const store = await openEmbedded(directory);
-await migrate(store);
+await migrate(store, null);
 const names = Array.from({ length: POLICIES }, (_, number) => `policy ${number}`);
 await store.insert(
   'policies',

@@ -38,7 +38,7 @@ const LEDGER = `CREATE TABLE IF NOT EXISTS migrations (
  * @returns the names that were applied now.
  * @throws Error where an applied file has changed since, or the database is newer than this version.
  */
-export async function migrate(store: Store, cluster: string | null = null): Promise<string[]> {
+export async function migrate(store: Store, cluster: string | null): Promise<string[]> {
   return store.exclusive
     ? apply(store, cluster)
     : alone(store, onClusterClause(cluster), () => apply(store, cluster));

@@ -50,7 +50,7 @@ export async function readServing(home: Store): Promise<Serving> {
 export async function switchServing(
   home: Store,
   { from, to, check }: { from: string; to: string; check?: () => Promise<void> },
-  cluster: string | null = null,
+  cluster: string | null,
 ): Promise<void> {
   const change = async () => {
     const { database, version } = await readServing(home);

@@ -76,13 +76,13 @@ test.runIf(process.platform === 'linux')(
 
 test('what was written is there when the directory is opened again', async () => {
   const first = await openEmbedded(directory);
-  await migrate(first);
+  await migrate(first, null);
   await first.insert('metadata_documents', [
     { mint: 'm', read_at: '1', uri: 'u', image_url: null, error: null },
   ]);
   await first.close();
   const second = await openEmbedded(directory);
-  expect(await migrate(second)).toEqual([]);
+  expect(await migrate(second, null)).toEqual([]);
   expect(await second.query('SELECT mint, uri FROM metadata_documents')).toEqual([{ mint: 'm', uri: 'u' }]);
   await second.close();
 });
@@ -168,7 +168,7 @@ test('who only reads asks a server for nothing but reads: an account that cannot
   const reader = await openServer(`${url}/bankroll`, null, 'read');
   await reader.query('SELECT 1');
   expect(asked).toEqual([expect.stringMatching(/^SELECT 1/)]);
-  await (await openServer(`${url}/bankroll`)).close();
+  await (await openServer(`${url}/bankroll`, null)).close();
   expect(asked.slice(1)).toEqual([
     expect.stringMatching(/ FROM system\.databases /),
     expect.stringMatching(/^CREATE DATABASE IF NOT EXISTS/),

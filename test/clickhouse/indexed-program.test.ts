@@ -26,10 +26,10 @@ afterEach(() => store.close());
 
 test('who first opens a database says of which program it is, and it is refused to any other', async () => {
   expect(await isOfProgram(store, OURS)).toBe(false);
-  await declareProgram(store, OURS);
-  await declareProgram(store, OURS);
+  await declareProgram(store, OURS, null);
+  await declareProgram(store, OURS, null);
   expect(await isOfProgram(store, OURS)).toBe(true);
-  await expect(declareProgram(store, THEIRS)).rejects.toThrow(ConfigError);
+  await expect(declareProgram(store, THEIRS, null)).rejects.toThrow(ConfigError);
   await expect(isOfProgram(store, THEIRS)).rejects.toThrow(
     `the database ${store.database} is of the program ${OURS}, and PROGRAM_ID is ${THEIRS}: set PROGRAM_ID to`,
   );
@@ -38,8 +38,10 @@ test('who first opens a database says of which program it is, and it is refused 
 });
 
 test('of several that are first at once, with a program each, one alone is let in', async () => {
-  const opened = await Promise.all([0, 1, 2, 3].map(() => openServer(urlOf(store))));
-  const ended = await Promise.allSettled(opened.map((own, at) => declareProgram(own, key(`program ${at}`))));
+  const opened = await Promise.all([0, 1, 2, 3].map(() => openServer(urlOf(store), null)));
+  const ended = await Promise.allSettled(
+    opened.map((own, at) => declareProgram(own, key(`program ${at}`), null)),
+  );
   expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   const first = ended.findIndex(({ status }) => status === 'fulfilled');
   expect(await isOfProgram(store, key(`program ${first}`))).toBe(true);
@@ -49,8 +51,8 @@ test('of several that are first at once, with a program each, one alone is let i
 test('what was filled before anybody said so is of who opens it next', async () => {
   const materialise = createMaterialiser({ store, programId: PROGRAM });
   await materialise(batchOf('transactions', logOf([transaction('a', 5n, [routed(7n)]), marker(5n)])));
-  await declareProgram(store, OURS);
-  await expect(declareProgram(store, THEIRS)).rejects.toThrow(ConfigError);
+  await declareProgram(store, OURS, null);
+  await expect(declareProgram(store, THEIRS, null)).rejects.toThrow(ConfigError);
 });
 
 test('a schema of before says of no program', async () => {
@@ -60,7 +62,7 @@ test('a schema of before says of no program', async () => {
 });
 
 test('the sentence says where an id is meant because none was set', async () => {
-  await declareProgram(store, OURS);
+  await declareProgram(store, OURS, null);
   await expect(isOfProgram(store, DEVNET_PROGRAM_ID)).rejects.toThrow(
     'which an unset one means: set PROGRAM_ID',
   );

@@ -42,9 +42,9 @@ async function migrateBefore(end: string): Promise<void> {
 describe('migrating', () => {
   test('brings an empty database to the schema, and a second time does nothing', async () => {
     const names = migrations().map(({ name }) => name);
-    expect(await migrate(store)).toEqual(names);
+    expect(await migrate(store, null)).toEqual(names);
     const before = await schema(store);
-    expect(await migrate(store)).toEqual([]);
+    expect(await migrate(store, null)).toEqual([]);
     expect(await schema(store)).toEqual(before);
     expect(before.length).toBeGreaterThan(20);
   });
@@ -55,7 +55,7 @@ describe('migrating', () => {
       statements.push(sql);
       await store.command(sql, params);
     };
-    await migrate({ ...store, command });
+    await migrate({ ...store, command }, null);
     expect(statements.filter((sql) => !/^(CREATE|ALTER|DROP)\b/.test(sql))).toEqual([]);
     expect(await store.query('SELECT name, checksum FROM migrations ORDER BY name')).toEqual(
       migrations().map(({ name, checksum }) => ({ name, checksum })),
@@ -70,7 +70,7 @@ describe('migrating', () => {
   test('goes on where a run was killed half way', async () => {
     const [first] = migrations();
     for (const statement of statementsOf(first?.sql ?? '').slice(0, 3)) await store.command(statement);
-    expect(await migrate(store)).toHaveLength(migrations().length);
+    expect(await migrate(store, null)).toHaveLength(migrations().length);
   });
 
   test('makes sums of spans out of facts that were there before spans were', async () => {
@@ -79,7 +79,7 @@ describe('migrating', () => {
       transaction(`at${slot}`, slot, [routed(slot), routed(1n, 'other')]),
     );
     await store.insert('events', factsOf(facts, PROGRAM, 0).events);
-    expect(await migrate(store)).toContain('0007_spans.sql');
+    expect(await migrate(store, null)).toContain('0007_spans.sql');
     const materialise = createMaterialiser({ store, programId: PROGRAM });
     await materialise(batchOf('transactions', logOf([transaction('new', 9_000_001n, [routed(7n)])])));
     // Those who take a partition over sum up whatever may not have been.
@@ -110,7 +110,7 @@ describe('migrating', () => {
           'stream_holes',
           holes.map((to_slot) => ({ after_slot: 0, to_slot })),
         );
-      await migrate(store);
+      await migrate(store, null);
       expect(await store.query('SELECT after_slot, to_slot FROM stream_holes')).toEqual(
         expected.map((to_slot) => ({ after_slot: '0', to_slot })),
       );
@@ -132,7 +132,7 @@ describe('migrating', () => {
       { ...row, slot: '6', signature: 'cut', block_time: null },
     ];
     const kept = () => store.query('SELECT * FROM incomplete_by_slot FINAL ORDER BY slot');
-    await migrate(store);
+    await migrate(store, null);
     expect(await kept()).toEqual(expected);
     // As after a run that was killed before it noted what it had done.
     for (const statement of statementsOf(bySlot.sql)) await store.command(statement);
@@ -153,7 +153,7 @@ describe('migrating', () => {
     // A run that was killed before it said so, beside a writer.
     for (const statement of statementsOf(own.sql)) await store.command(statement);
     await store.insert('transactions', [row('c', 7)]);
-    expect(await migrate(store)).toContain('0036_whole_transactions.sql');
+    expect(await migrate(store, null)).toContain('0036_whole_transactions.sql');
     await store.insert('transactions', [row('a', 9)]);
     await store.command('OPTIMIZE TABLE whole_transactions FINAL');
     expect(
@@ -185,7 +185,7 @@ describe('migrating', () => {
     };
     // Rows may be there: a run that was killed has left a table.
     await store.command(LEDGER_OF_BEFORE);
-    await migrate({ ...telling('asked'), patient });
+    await migrate({ ...telling('asked'), patient }, null);
     const copies = migrations().flatMap(({ sql }) =>
       statementsOf(sql).filter((one) => one.startsWith('INSERT')),
     );
@@ -196,13 +196,13 @@ describe('migrating', () => {
   });
 
   test('stops where an applied file was changed, or is not known', async () => {
-    await migrate(store);
+    await migrate(store, null);
     const name = migrations()[0]?.name as string;
     await store.insert('migrations', [{ name, checksum: 'other', applied_at: '2100-01-01 00:00:00.000' }]);
-    await expect(migrate(store)).rejects.toThrow(`migration ${name} was changed after it was applied`);
+    await expect(migrate(store, null)).rejects.toThrow(`migration ${name} was changed after it was applied`);
     await store.command('TRUNCATE TABLE migrations');
     await store.insert('migrations', [{ name: '9999_future.sql', checksum: 'x' }]);
-    await expect(migrate(store)).rejects.toThrow('9999_future.sql, which this version does not know');
+    await expect(migrate(store, null)).rejects.toThrow('9999_future.sql, which this version does not know');
   });
 
   test('in three processes at once applies each file once', async () => {
@@ -217,8 +217,8 @@ describe('migrating', () => {
       }),
     );
     expect(children.flat().sort()).toEqual(migrations().map(({ name }) => name));
-    const shared = await openServer(url);
-    await migrate(store);
+    const shared = await openServer(url, null);
+    await migrate(store, null);
     expect(await schema(shared)).toEqual(await schema(store));
     await shared.command(`DROP DATABASE ${shared.database} SYNC`);
     await shared.close();

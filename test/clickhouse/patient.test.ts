@@ -48,7 +48,7 @@ test.each(Object.entries(STORES))(
 
 test('what nobody is so patient for is given up', async () => {
   const empty = freshDatabaseUrl();
-  await (await openServer(empty)).close();
+  await (await openServer(empty, null)).close();
   const store = await openServer(empty, null, 'read', LIMIT_MS);
   await expect(
     store.query('SELECT sleepEachRow(0.5) FROM numbers(12) SETTINGS max_block_size = 1'),

@@ -47,8 +47,8 @@ function configured(): string {
 
 beforeAll(async () => {
   const writing = await startClickHouse(file('data'));
-  const writer = await openServer(`${writing.url}/bankroll`);
-  await migrate(writer);
+  const writer = await openServer(`${writing.url}/bankroll`, null);
+  await migrate(writer, null);
   await writer.insert('policies', [policyRow('coin', 'usd')]);
   await writer.insert('mints', [mintRow('coin', 6), mintRow('usd', 6)]);
   await insertWritten(writer, 'venue_accounts', [venueAccountRow('coin', 'perp')]);
@@ -57,7 +57,7 @@ beforeAll(async () => {
   await writer.insert('events', [eventRow('coin', 'Routed', 1)]);
   await writer.close();
   for (const database of ['bankroll_r1', 'other']) {
-    const another = await openServer(`${writing.url}/${database}`);
+    const another = await openServer(`${writing.url}/${database}`, null);
     await another.command('CREATE TABLE policies ENGINE = MergeTree ORDER BY n AS SELECT 1 AS n');
     await another.close();
   }

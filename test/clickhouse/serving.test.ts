@@ -27,17 +27,17 @@ test('home serves itself before the first switch, and before it has a schema', a
 
 test('each switch has a higher version than the one before, back and forth', async () => {
   const { home } = databases;
-  await switchServing(home, { from: home.database, to: named(1) });
+  await switchServing(home, { from: home.database, to: named(1) }, null);
   expect(await readServing(home)).toEqual({ database: named(1), version: 1n });
-  await switchServing(home, { from: named(1), to: home.database });
+  await switchServing(home, { from: named(1), to: home.database }, null);
   expect(await readServing(home)).toEqual({ database: home.database, version: 2n });
 });
 
 test('a switch from a database that serves no more changes nothing, one that is done already is done', async () => {
   const { home } = databases;
-  await switchServing(home, { from: home.database, to: named(1) });
-  await switchServing(home, { from: home.database, to: named(1) });
-  await expect(switchServing(home, { from: home.database, to: named(2) })).rejects.toThrow(
+  await switchServing(home, { from: home.database, to: named(1) }, null);
+  await switchServing(home, { from: home.database, to: named(1) }, null);
+  await expect(switchServing(home, { from: home.database, to: named(2) }, null)).rejects.toThrow(
     `${named(1)} serves by now, not ${home.database}`,
   );
   expect(await readServing(home)).toEqual({ database: named(1), version: 1n });
@@ -46,7 +46,7 @@ test('a switch from a database that serves no more changes nothing, one that is 
 test('of two switches at once one is made', async () => {
   const { home } = databases;
   const both = await Promise.allSettled(
-    [1, 2].map((number) => switchServing(home, { from: home.database, to: named(number) })),
+    [1, 2].map((number) => switchServing(home, { from: home.database, to: named(number) }, null)),
   );
   expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   expect((await readServing(home)).version).toBe(1n);
@@ -65,7 +65,7 @@ test('a row that names a database of somebody else is refused', async () => {
 test('the serving database is opened with the login of home', async () => {
   const { home, url } = databases;
   await databases.open(named(1));
-  await switchServing(home, { from: home.database, to: named(1) });
+  await switchServing(home, { from: home.database, to: named(1) }, null);
   const store = await openServing(url, null);
   expect(await store.query('SELECT currentDatabase() AS name')).toEqual([{ name: named(1) }]);
   await store.close();

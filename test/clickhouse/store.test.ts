@@ -12,7 +12,7 @@ const TRANSPORTS: Record<string, () => Promise<Store>> = {
   'the engine in this process': async () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'store-test-'));
     const store = await openEmbedded(directory);
-    await migrate(store);
+    await migrate(store, null);
     const close = async () => {
       await store.close();
       rmSync(directory, { recursive: true, force: true });

@@ -31,7 +31,7 @@ let env: Record<string, string>;
 
 beforeAll(async () => {
   store = await freshDatabase();
-  await declareProgram(store, THEIRS);
+  await declareProgram(store, THEIRS, null);
   const nobody = `127.0.0.1:${await freePort()}`;
   env = {
     ...{ DATA_DIR: dataDir, LOG_LEVEL: 'fatal', PORT: '0', PROGRAM_ID: OURS },
@@ -81,8 +81,8 @@ describe('over a database of another program', () => {
   test('npm start ends with it, over a server and over the engine in DATA_DIR', async () => {
     expect(await run('start/main.ts', { KAFKA_BROKERS: '' })).toEqual(REFUSED);
     const own = await openEmbedded(path.join(dataDir, 'clickhouse'));
-    await migrate(own);
-    await declareProgram(own, THEIRS);
+    await migrate(own, null);
+    await declareProgram(own, THEIRS, null);
     await own.close();
     const embedded = { KAFKA_BROKERS: '', CLICKHOUSE_URL: '', POSTGRES_URL: '' };
     expect(await run('start/main.ts', embedded)).toEqual(REFUSED);

@@ -71,7 +71,7 @@ test('an api waits for an older schema, goes on while it is brought further, and
       ],
     }),
   );
-  await Promise.all([migrate(store), migratePostgres(db)]);
+  await Promise.all([migrate(store, null), migratePostgres(db)]);
   await awaited(async () => expect(await asked()).toMatchObject({ status: 200, missing: [] }));
 
   await store.insert('migrations', [newer]);

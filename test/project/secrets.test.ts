@@ -138,8 +138,8 @@ describe('the whole system amid broken upstreams', () => {
   beforeAll(async () => {
     const clickhouseUrl = freshDatabaseUrl();
     postgresUrl = await freshPostgresUrl();
-    store = await openServer(clickhouseUrl);
-    await migrate(store);
+    store = await openServer(clickhouseUrl, null);
+    await migrate(store, null);
     await store.insert('policies', [policyRow('coin', 'usd', { mode: 'Agent', agent: key('agent') })]);
     await insertWritten(store, 'venue_accounts', [
       ...REMOTE_VENUE_NAMES.map((venue) =>

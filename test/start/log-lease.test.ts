@@ -28,7 +28,7 @@ afterEach(async () => {
 
 /** What `npm start` opens on a machine of its own. */
 async function another(leaseTimes: typeof PATIENT, wrap = (own: Store) => own): Promise<SharedLog> {
-  const own = await openServer(urlOf(store));
+  const own = await openServer(urlOf(store), null);
   ends.push(() => own.close());
   const config = readConfig({});
   const wrapped = wrap(own);

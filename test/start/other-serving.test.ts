@@ -53,7 +53,7 @@ test('npm start on a server ends once a replay has another database serve, and g
   const first = start();
   await awaited(() => holdsIt(home.database), 200);
   await databases.openMigrated(`${home.database}_r1`);
-  await switchServing(home, { from: home.database, to: `${home.database}_r1` });
+  await switchServing(home, { from: home.database, to: `${home.database}_r1` }, null);
   const [code] = await first.ended;
   expect([code, await first.said]).toEqual([1, expect.stringContaining(SENTENCE)]);
   start();
@@ -69,7 +69,7 @@ test('it does not end for a replica that is behind, which names the one that ser
   const watched = (database: string, version: bigint) =>
     untilAnotherServes(readConfig({ CLICKHOUSE_URL: url }), { database, version }, options);
   await databases.openMigrated(replayed(2));
-  await switchServing(home, { from: home.database, to: replayed(1) });
+  await switchServing(home, { from: home.database, to: replayed(1) }, null);
   let isEnded = false;
   const ahead = watched(replayed(2), 2n).finally(() => {
     isEnded = true;
@@ -78,8 +78,8 @@ test('it does not end for a replica that is behind, which names the one that ser
   // Each of these ends at its first look, one behind the other.
   for (const _ of [1, 2, 3]) await expect(watched(home.database, 0n)).rejects.toThrow(SENTENCE);
   expect(isEnded).toBe(false);
-  await switchServing(home, { from: replayed(1), to: replayed(2) });
-  await switchServing(home, { from: replayed(2), to: replayed(3) });
+  await switchServing(home, { from: replayed(1), to: replayed(2) }, null);
+  await switchServing(home, { from: replayed(2), to: replayed(3) }, null);
   await expect(ahead).rejects.toThrow(SENTENCE);
   // Made anew, or of before that switch: what is named is older, and ours is not there.
   await expect(watched(replayed(4), 4n)).rejects.toThrow(SENTENCE);

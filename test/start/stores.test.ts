@@ -46,11 +46,11 @@ test('readers are answered while all connections of ingestion are busy', async (
 test('a database that another npm start fills, of an older version maybe, is brought no further', async () => {
   const store = await emptyServer();
   const first = await takeLogLease(store, '', () => {}, PATIENT);
-  const refused = prepareStore(await openServer(urlOf(store)), readConfig({}), logger, PATIENT);
+  const refused = prepareStore(await openServer(urlOf(store), null), readConfig({}), logger, PATIENT);
   await expect(refused).rejects.toThrow(ConfigError);
   expect(await tablesOf(store)).toEqual(['log_lease']);
   await first.release();
-  const own = await openServer(urlOf(store));
+  const own = await openServer(urlOf(store), null);
   const lease = await prepareStore(own, readConfig({}), logger, PATIENT);
   expect(lease?.isHeld()).toBe(true);
   expect(await tablesOf(store)).toContain('policies');
@@ -59,7 +59,7 @@ test('a database that another npm start fills, of an older version maybe, is bro
 });
 
 test('a server with a log of its own is filled by several', async () => {
-  const own = await openServer(urlOf(await emptyServer()));
+  const own = await openServer(urlOf(await emptyServer()), null);
   expect(await prepareStore(own, readConfig({ KAFKA_BROKERS: 'somewhere:9092' }), logger)).toBe(null);
   await own.close();
 });
@@ -70,14 +70,14 @@ test('who cannot bring a database further leaves it to the next', async () => {
     'CREATE TABLE migrations (name String, checksum String) ENGINE = ReplacingMergeTree ORDER BY name',
   );
   await store.insert('migrations', [{ name: '9999_of_tomorrow.sql', checksum: 'x' }]);
-  const refused = prepareStore(await openServer(urlOf(store)), readConfig({}), logger, PATIENT);
+  const refused = prepareStore(await openServer(urlOf(store), null), readConfig({}), logger, PATIENT);
   await expect(refused).rejects.toThrow('9999_of_tomorrow.sql, which this version does not know');
   expect(await tablesOf(store)).toEqual(['migrations']);
 });
 
 test('who lost the database while it was brought further writes nothing into it, and leaves it to who has it', async () => {
   const store = await emptyServer();
-  const own = await openServer(urlOf(store));
+  const own = await openServer(urlOf(store), null);
   const leaseTable = () =>
     store.query("SELECT uuid FROM system.tables WHERE database = currentDatabase() AND name = 'log_lease'");
   let taken: unknown;

@@ -12,7 +12,7 @@ export const urlOf = (store: Store): string => `${inject('clickhouseUrl')}/${sto
 
 /** A new database without tables, over HTTP; it is dropped when the store is closed. */
 export async function emptyDatabase(): Promise<Store> {
-  const store = await openServer(freshDatabaseUrl());
+  const store = await openServer(freshDatabaseUrl(), null);
   return {
     ...store,
     close: async () => {

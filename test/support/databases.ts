@@ -18,7 +18,7 @@ export interface Databases {
 /** A home database with the current schema, and those that are named after it. */
 export async function openDatabases(): Promise<Databases> {
   const url = freshDatabaseUrl();
-  const home = await openServer(url);
+  const home = await openServer(url, null);
   await home.command(inject('schemaSql'));
   const opened: Store[] = [];
   const open = async (name: string) => {

@@ -22,8 +22,8 @@ const TEMPLATE = 'schema_of_this_run';
 
 /** What the migrations leave, told by the engine: in one request it is there in half the time. */
 async function schemaSql(url: string): Promise<string> {
-  const store = await openServer(`${url}/${TEMPLATE}`);
-  await migrate(store);
+  const store = await openServer(`${url}/${TEMPLATE}`, null);
+  await migrate(store, null);
   const tables = await store.query<{ sql: string }>(
     "SELECT create_table_query AS sql FROM system.tables WHERE database = currentDatabase() ORDER BY engine = 'MaterializedView', name",
   );

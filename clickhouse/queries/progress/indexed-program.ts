@@ -30,11 +30,7 @@ export async function isOfProgram(store: Store, programId: string): Promise<bool
  * Says that a database is of this program, before anything of it is written there.
  * @throws ConfigError where it is of another.
  */
-export async function declareProgram(
-  store: Store,
-  programId: string,
-  cluster: string | null = null,
-): Promise<void> {
+export async function declareProgram(store: Store, programId: string, cluster: string | null): Promise<void> {
   if (await isOfProgram(store, programId)) return;
   const declare = async () => {
     if (!(await isOfProgram(store, programId)))

@@ -82,7 +82,7 @@ const ask = async (api: TestApi): Promise<string> => {
   expect(status).toBe(200);
   return `${body.origin.name} ${body.hwm.value}`;
 };
-const turn = () => switchServing(former, { from: former.database, to: next.database });
+const turn = () => switchServing(former, { from: former.database, to: next.database }, null);
 
 test('readers get the old answers until the switch and the new ones after it, never a mixture of both', async () => {
   const { api } = await open();
@@ -187,7 +187,7 @@ test('a database that serves no more is closed after its grace, home never', asy
   );
   await turn();
   await awaited(() => expect(serving.currentStore().database).toBe(next.database));
-  await switchServing(former, { from: next.database, to: former.database });
+  await switchServing(former, { from: next.database, to: former.database }, null);
   await awaited(() => expect(closed).toEqual([next.database]));
   expect(serving.currentStore().database).toBe(former.database);
   expect(await serving.currentStore().query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
@@ -260,7 +260,7 @@ test('a database that nobody has said the program of is served until somebody sa
   });
   await serving.looked;
   expect(serving.currentStore().database).toBe(former.database);
-  await declareProgram(former, key('theirs'));
+  await declareProgram(former, key('theirs'), null);
   await expect(serving.refused).rejects.toThrow(`is of the program ${key('theirs')}`);
   await serving.close();
 });

@@ -4,7 +4,7 @@ import { migrate } from '../../../clickhouse/schema/migrate.ts';
 /** Inserts numbered batches until it is killed, telling of each once it is acknowledged. */
 const [directory = '', first = '0', rows = '0'] = process.argv.slice(2);
 const store = await openEmbedded(directory);
-await migrate(store);
+await migrate(store, null);
 for (let batch = Number(first); ; batch += 1) {
   await store.insert(
     'account_readings',

@@ -59,7 +59,7 @@ describe('over the embedded engine', () => {
     mkdirSync(dataDir, { recursive: true });
     const unlock = lockDataDir(dataDir);
     const store = await openEmbedded(path.join(dataDir, 'clickhouse'));
-    await migrate(store);
+    await migrate(store, null);
     const apply = createMaterialiser({ store, programId: PROGRAM });
     await apply(batchOf('transactions', logOf([transaction('a', 5n, [routed(7n)]), marker(5n)])));
     await store.close();

@@ -36,8 +36,8 @@ describe.skipIf(missing !== null)(
       brokers = await sharedBrokers();
       client = createKafkaClient({ brokers, tls: false, sasl: null, clientId: 'test' }, logger);
       await ensureTopics(client, { prefix, partitions: NOW, replication: null, retentionMs: '-1' });
-      store = await openServer(clickhouseUrl);
-      await migrate(store);
+      store = await openServer(clickhouseUrl, null);
+      await migrate(store, null);
       await declarePartitions(store, { accounts: BEFORE, transactions: BEFORE });
     });
     afterAll(async () => {

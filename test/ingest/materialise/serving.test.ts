@@ -40,7 +40,7 @@ test('work goes over to the database that serves, one after the other, until it 
     },
   );
   await awaited(() => expect(notes).toContain(`begins ${home.database}`));
-  await switchServing(home, { from: home.database, to: next });
+  await switchServing(home, { from: home.database, to: next }, null);
   await awaited(() => expect(notes).toContain(`begins ${next}`));
   stop.abort();
   await following;
@@ -52,7 +52,7 @@ test('work goes over to the database that serves, one after the other, until it 
 
 test('work that fails is not begun again, and its database is closed', async () => {
   const { notes, openDatabase } = noted();
-  await switchServing(home, { from: home.database, to: next });
+  await switchServing(home, { from: home.database, to: next }, null);
   const options = { home, openDatabase, logger, signal: new AbortController().signal };
   const failing = followServing(options, async () => {
     throw new Error('no use');
@@ -64,7 +64,7 @@ test('work that fails is not begun again, and its database is closed', async () 
 test('a serving database of an older schema is waited for', async () => {
   const old = `${home.database}_r2`;
   await databases.open(old);
-  await switchServing(home, { from: home.database, to: old });
+  await switchServing(home, { from: home.database, to: old }, null);
   const stop = new AbortController();
   const begun: string[] = [];
   const following = followServing(

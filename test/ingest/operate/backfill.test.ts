@@ -83,8 +83,8 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     client = createKafkaClient({ brokers, tls: false, sasl: null, clientId: 'test' }, logger);
     await ensureTopics(client, { prefix, partitions: 2, replication: null, retentionMs: '-1' });
     writer = createKafkaWriter(client, prefix);
-    store = await openServer(clickhouseUrl);
-    await migrate(store);
+    store = await openServer(clickhouseUrl, null);
+    await migrate(store, null);
     chain = createChain({ dir: null, seed: 'backfill', genesisTime: 1_760_000_000_000 });
     const life = createLife(chain, { seed: 'backfill', policies: 20, rate: 6 });
     for (let block = 0; block < 250; block += 1) await chain.produce(life.next());

@@ -86,7 +86,7 @@ describe.skipIf(missing !== null)(
       const run = stage.replay({ from: '0' });
       // It has asked for sums, and nobody works them out.
       await awaited(async () => expect(await ends()).toBeGreaterThan(before), 100);
-      await switchServing(home, { from: home.database, to: `${home.database}_r1` });
+      await switchServing(home, { from: home.database, to: `${home.database}_r1` }, null);
       await expect(run.done).rejects.toThrow('serves by now');
     });
   },

@@ -227,7 +227,7 @@ describe.skipIf(missing !== null)(
       await begin();
       await beginReplay(home, rowCode());
       await stage.databases.openMigrated(first());
-      await switchServing(home, { from: home.database, to: first() });
+      await switchServing(home, { from: home.database, to: first() }, null);
       const run = stage.replay();
       await run.done;
       expect(run.said).toEqual([`${first()} serves already: an earlier run was ended after its switch`]);
