@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
 import { POLICY_SUMS, QUOTE_SUMS } from '../../clickhouse/sum-columns.ts';
-import { POLICY_COLUMNS, QUOTE_COLUMNS } from '../../ingest/materialise/rollups/summed-columns.ts';
 import { PROGRAM_TABLES } from '../../ingest/materialise/rows/program-account.ts';
 import { type AccountType, type FieldKind, storedFields } from '../../schemas/program/account-fields.ts';
 import { fieldsOf } from '../../schemas/program/idl.ts';
@@ -62,11 +61,10 @@ test.each(Object.keys(PROGRAM_TABLES) as AccountType[])(
 );
 
 test.each([
-  [POLICY_SUMS, POLICY_COLUMNS, ['policy_totals', 'policy_spans']],
-  [QUOTE_SUMS, QUOTE_COLUMNS, ['quote_days', 'quote_spans']],
-])('each sum is made, stored and read %#', async (sums, made, tables) => {
+  [POLICY_SUMS, ['policy_totals', 'policy_spans']],
+  [QUOTE_SUMS, ['quote_days', 'quote_spans']],
+])('each sum that is read is stored %#', async (sums, tables) => {
   const names = Object.keys(sums);
-  expect(made.map(({ column }) => column)).toEqual(names);
   for (const table of tables) {
     const columns = await store.query<{ name: string }>(
       'SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String}',

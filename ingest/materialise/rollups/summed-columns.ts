@@ -1,60 +1,66 @@
+import type { POLICY_SUMS, QUOTE_SUMS } from '../../../clickhouse/sum-columns.ts';
+
 type Amount = 'amount_a' | 'amount_b' | 'amount_c' | 'amount_d';
 type Kind = 'FeesClaimed' | 'Routed' | 'ProfitSwept' | 'BuybackBurned';
 
-/** A column of sums; a kind of null is any. */
-export type SummedColumn = { column: string } & (
+/** How a column of sums is made; a kind of null is any. */
+type Sum =
   | { is: 'total'; kind: Kind; amount: Amount }
   | { is: 'count'; kind: Kind | null }
   /** Those whose block time is known. */
-  | { is: 'dated'; kind: null }
-  /** Block times. */
-  | { is: 'newest' | 'oldest'; kind: Kind | null }
-);
+  | { is: 'dated'; kind: null };
+/** Of block times. */
+type Time = { is: 'newest' | 'oldest'; kind: Kind | null };
 
-const total = (column: string, kind: Kind, amount: Amount): SummedColumn => ({
-  column,
-  is: 'total',
-  kind,
-  amount,
+export type SummedColumn = { column: string } & (Sum | Time);
+
+/** How each column is made that is read. */
+type MadeOf<Read> = { [Name in keyof Read]: Read[Name] extends 'time' ? Time : Sum };
+
+const total = (kind: Kind, amount: Amount): Sum => ({ is: 'total', kind, amount });
+const count = (kind: Kind | null = null): Sum => ({ is: 'count', kind });
+const newest = (kind: Kind | null = null): Time => ({ is: 'newest', kind });
+
+const OF_POLICY: MadeOf<typeof POLICY_SUMS> = {
+  fees_quote: total('FeesClaimed', 'amount_a'),
+  fees_base: total('FeesClaimed', 'amount_b'),
+  claim_count: count('FeesClaimed'),
+  last_claim: newest('FeesClaimed'),
+  routed: total('Routed', 'amount_a'),
+  protocol_cut: total('Routed', 'amount_b'),
+  routed_to_lp: total('Routed', 'amount_c'),
+  routed_to_bankroll: total('Routed', 'amount_d'),
+  last_routed: newest('Routed'),
+  profit: total('ProfitSwept', 'amount_a'),
+  profit_to_lp: total('ProfitSwept', 'amount_b'),
+  profit_to_holders: total('ProfitSwept', 'amount_c'),
+  last_swept: newest('ProfitSwept'),
+  buyback_spent: total('BuybackBurned', 'amount_a'),
+  buyback_burned: total('BuybackBurned', 'amount_b'),
+  last_buyback: newest('BuybackBurned'),
+  event_count: count(),
+};
+
+const OF_QUOTE: MadeOf<typeof QUOTE_SUMS> = {
+  routed_to_lp: total('Routed', 'amount_c'),
+  routed_to_bankroll: total('Routed', 'amount_d'),
+  protocol_cut: total('Routed', 'amount_b'),
+  profit: total('ProfitSwept', 'amount_a'),
+  buyback_spent: total('BuybackBurned', 'amount_a'),
+  event_count: count(),
+  last_event: newest(),
+};
+
+const columnsMade = (made: Record<string, Sum | Time>): readonly SummedColumn[] =>
+  Object.entries(made).map(([column, how]) => ({ column, ...how }));
+
+export const POLICY_COLUMNS = columnsMade(OF_POLICY);
+export const QUOTE_COLUMNS = columnsMade(OF_QUOTE);
+export const KIND_COLUMNS = columnsMade({
+  event_count: { is: 'dated', kind: null },
+  first_event: { is: 'oldest', kind: null },
+  last_event: newest(),
 });
-const count = (column: string, kind: Kind | null = null): SummedColumn => ({ column, is: 'count', kind });
-const newest = (column: string, kind: Kind | null = null): SummedColumn => ({ column, is: 'newest', kind });
-
-export const POLICY_COLUMNS: readonly SummedColumn[] = [
-  total('fees_quote', 'FeesClaimed', 'amount_a'),
-  total('fees_base', 'FeesClaimed', 'amount_b'),
-  count('claim_count', 'FeesClaimed'),
-  newest('last_claim', 'FeesClaimed'),
-  total('routed', 'Routed', 'amount_a'),
-  total('protocol_cut', 'Routed', 'amount_b'),
-  total('routed_to_lp', 'Routed', 'amount_c'),
-  total('routed_to_bankroll', 'Routed', 'amount_d'),
-  newest('last_routed', 'Routed'),
-  total('profit', 'ProfitSwept', 'amount_a'),
-  total('profit_to_lp', 'ProfitSwept', 'amount_b'),
-  total('profit_to_holders', 'ProfitSwept', 'amount_c'),
-  newest('last_swept', 'ProfitSwept'),
-  total('buyback_spent', 'BuybackBurned', 'amount_a'),
-  total('buyback_burned', 'BuybackBurned', 'amount_b'),
-  newest('last_buyback', 'BuybackBurned'),
-  count('event_count'),
-];
-
-export const QUOTE_COLUMNS: readonly SummedColumn[] = [
-  total('routed_to_lp', 'Routed', 'amount_c'),
-  total('routed_to_bankroll', 'Routed', 'amount_d'),
-  total('protocol_cut', 'Routed', 'amount_b'),
-  total('profit', 'ProfitSwept', 'amount_a'),
-  total('buyback_spent', 'BuybackBurned', 'amount_a'),
-  count('event_count'),
-  newest('last_event'),
-];
-
-export const KIND_COLUMNS: readonly SummedColumn[] = [
-  { column: 'event_count', is: 'dated', kind: null },
-  { column: 'first_event', is: 'oldest', kind: null },
-  newest('last_event'),
-];
 
 export const columnNames = (columns: readonly SummedColumn[]): string =>
   columns.map(({ column }) => column).join(', ');
