@@ -2,9 +2,10 @@ import { Readable } from 'node:stream';
 import Koa, { type Context, type Next } from 'koa';
 import type { Latest } from '../latest/latest.ts';
 import type { View } from '../latest/view.ts';
-import { type Answer, answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
+import { answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
 import { createLargeAnswers, type SendLarge } from './answers/large-answers.ts';
 import { createPackedAnswers, type PackedAnswers } from './answers/packed-answers.ts';
+import { stateOf } from './answers/request-state.ts';
 import { createSendBacklog, mostWaiting, type SendBacklog } from './answers/send-backlog.ts';
 import { createSharedAnswers, type SharedAnswers } from './answers/shared-answers.ts';
 import { BODY_MAX, ClientGoneError, parseJson, readBody, TOO_LARGE, WHY_TOO_LARGE } from './body.ts';
@@ -91,17 +92,17 @@ const addressBy =
 function inTurn(turns: Turns, backlog: SendBacklog, addressOf: (ctx: Context) => string) {
   return async (ctx: Context, next: Next) => {
     const address = addressOf(ctx);
-    ctx.state.address = address;
+    const state = stateOf(ctx);
+    state.address = address;
     if (WAITS_FOR_NOTHING.has(ctx.path)) return next();
-    const { refusal, alsoKept: inItsTurn } = ctx.state as { refusal?: unknown; alsoKept?: AlsoKept };
+    const { refusal, alsoKept: inItsTurn } = state;
     if (refusal !== undefined) throw refusal;
     const answer = async (alsoKept: AlsoKept) => {
-      ctx.state.alsoKept = alsoKept;
+      state.alsoKept = alsoKept;
       // Nobody is there to be answered.
       if (ctx.req.socket.destroyed) throw new ClientGoneError('the client went away before its turn');
       await next();
-      const answered = ctx.state.answer as Answer | undefined;
-      if (answered !== undefined) backlog.note(address, ctx.res, answered);
+      if (state.answer !== undefined) backlog.note(address, ctx.res, state.answer);
       return ctx.length ?? 0;
     };
     if (inItsTurn === undefined) await turns(address, answer);
@@ -120,9 +121,10 @@ interface Reads {
 }
 
 function answer(ctx: Context, route: Route, reads: Reads, options: HttpOptions): Promise<void> {
-  ctx.state.route = route.path;
+  const state = stateOf(ctx);
+  state.route = route.path;
   const asked: Asked = {
-    address: ctx.state.address as string,
+    address: state.address,
     params: ctx.params as Record<string, string>,
     query: new URLSearchParams(ctx.querystring),
   };
@@ -185,7 +187,7 @@ async function answerOwn(
   const startedAt = performance.now();
   send(ctx, answerOf(reply), route.mediaType !== undefined || mayBeKept(route));
   // It is printed behind what its handler waited for: the client's turn has not seen it.
-  (ctx.state.alsoKept as AlsoKept | undefined)?.(performance.now() - startedAt);
+  stateOf(ctx).alsoKept?.(performance.now() - startedAt);
 }
 
 /** One key for all the ways of asking the same: of the query only what the route knows, in the table's order. */

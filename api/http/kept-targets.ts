@@ -1,8 +1,10 @@
 import type { Context, Next } from 'koa';
 import { createLru } from '../../runtime/lru.ts';
 import type { Latest } from '../latest/latest.ts';
-import { type Answer, hasIt, sendKept } from './answers/answers.ts';
+import { hasIt, sendKept } from './answers/answers.ts';
+import type { Answer } from './answers/forms.ts';
 import type { PackedAnswers } from './answers/packed-answers.ts';
+import { stateOf } from './answers/request-state.ts';
 import type { SendBacklog } from './answers/send-backlog.ts';
 import type { SharedAnswers } from './answers/shared-answers.ts';
 import type { Reporting } from './middleware.ts';
@@ -77,13 +79,17 @@ export function createKeptTargets(parts: KeptTargetsParts): KeptTargets {
           const sent = sendNow(ctx, target, address);
           if (sent !== null) return sent;
           isPassedOn = true;
-          Object.assign(ctx.state, { startedAt, alsoKept });
+          const state = stateOf(ctx);
+          state.startedAt = startedAt;
+          state.alsoKept = alsoKept;
           await next();
           return ctx.length ?? 0;
         });
       } catch (error) {
         if (isPassedOn) throw error;
-        Object.assign(ctx.state, { startedAt, refusal: error });
+        const state = stateOf(ctx);
+        state.startedAt = startedAt;
+        state.refusal = error;
         return next();
       }
       if (isPassedOn) return;

@@ -1,6 +1,7 @@
 import type { Context, Next } from 'koa';
 import { BusyError } from '../../runtime/errors.ts';
 import { sendJson } from './answers/answers.ts';
+import { stateOf } from './answers/request-state.ts';
 import { ClientGoneError } from './body.ts';
 import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
 import { publicDetail } from './public-detail.ts';
@@ -15,11 +16,11 @@ export interface Reporting {
 
 export function measured({ onAnswered }: Reporting) {
   return async (ctx: Context, next: Next) => {
-    const startedAt = (ctx.state.startedAt as number | undefined) ?? performance.now();
+    const startedAt = stateOf(ctx).startedAt ?? performance.now();
     await next();
-    if (ctx.state.gone === true) return;
-    const path = typeof ctx.state.route === 'string' ? ctx.state.route : 'none';
-    onAnswered?.(ctx.method, path, ctx.status, (performance.now() - startedAt) / 1000);
+    const { gone, route } = stateOf(ctx);
+    if (gone === true) return;
+    onAnswered?.(ctx.method, route ?? 'none', ctx.status, (performance.now() - startedAt) / 1000);
   };
 }
 
@@ -56,7 +57,7 @@ export function failuresAsJson(options: Reporting) {
       await next();
     } catch (error) {
       if (error instanceof ClientGoneError) {
-        ctx.state.gone = true;
+        stateOf(ctx).gone = true;
         ctx.respond = false;
         return;
       }

@@ -2,48 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { RouteReply } from '../route.ts';
-import { createPooledWriter, type PooledBytes } from './buffer-pool.ts';
+import { createPooledWriter } from './buffer-pool.ts';
+import { type Answer, bytesOf, type Form, lengthOf } from './forms.ts';
 import { PART_BYTES, type SendLarge } from './large-answers.ts';
 import { printedParts } from './printed.ts';
-import { type TaggedBytes, tagOf } from './tagged-bytes.ts';
-
-/** An answer as it goes over the wire. */
-export interface Form extends PooledBytes {
-  status: number;
-  /** What follows the bytes. */
-  rest?: readonly Pick<TaggedBytes, 'bytes'>[];
-  etag: string;
-  headers: Readonly<Record<string, string>>;
-}
-
-/** An answer as it is made, and as it goes to who takes no other form. */
-export interface Answer extends Form {
-  rest?: readonly TaggedBytes[];
-}
-
-export const lengthOf = ({ bytes, rest = [] }: Form): number =>
-  rest.reduce((sum, piece) => sum + piece.bytes.length, bytes.length);
-
-/** All of it, as bytes. */
-export const wholeOf = ({ bytes, rest }: Form): Buffer =>
-  rest === undefined ? bytes : Buffer.concat([bytes, ...bytesOf(rest)]);
-
-const bytesOf = (pieces: readonly Pick<TaggedBytes, 'bytes'>[]): Buffer[] => pieces.map(({ bytes }) => bytes);
-
-/** The answer as it is kept, in bytes of its own. */
-export function keptForm({ giveBack, ...answer }: Answer): Answer {
-  const kept = { ...answer, bytes: ownBytes(answer.bytes) };
-  giveBack?.();
-  return kept;
-}
-
-/** Small bytes are a piece of 64 kB that they share with whatever comes and goes: who keeps them would keep all of it. */
-function ownBytes(bytes: Buffer): Buffer {
-  if (bytes.length === bytes.buffer.byteLength) return bytes;
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(own);
-  return own;
-}
+import { stateOf } from './request-state.ts';
+import { tagOf } from './tagged-bytes.ts';
 
 /** JSON with two spaces of indentation and a newline at its end. */
 function jsonBytes(body: unknown): Buffer {
@@ -81,7 +45,7 @@ export function send(ctx: Context, answer: Form, kept: boolean, sendLarge: SendL
     return;
   }
   const { bytes, rest } = answer;
-  ctx.state.answer = answer;
+  stateOf(ctx).answer = answer;
   if (answer.giveBack !== undefined) res.once('close', answer.giveBack);
   if (rest === undefined) {
     ctx.body = bytes;

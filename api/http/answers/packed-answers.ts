@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { type BrotliOptions, brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { ENCODINGS, type Encoding, preferredEncoding } from './accept-encoding.ts';
-import { type Answer, type Form, lengthOf, wholeOf } from './answers.ts';
+import { type Answer, type Form, lengthOf, wholeOf } from './forms.ts';
 import { createZippedPieces } from './zipped-pieces.ts';
 
 /** Answers in the form that a client takes, each made once and kept beside the bytes. */

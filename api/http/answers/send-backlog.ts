@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Bag, createBag } from '../../../runtime/bag.ts';
-import { type Form, lengthOf } from './answers.ts';
+import { type Form, lengthOf } from './forms.ts';
 
 /** What was answered and has not left yet, because it is not read. */
 export interface SendBacklog {

@@ -4,7 +4,8 @@ import type { Memo } from '../../latest/memos/memo.ts';
 import type { View } from '../../latest/view.ts';
 import type { RouteReply } from '../route.ts';
 import { createReadsForAll, type InTurn } from '../turns/read-for-all.ts';
-import { type Answer, answerOf, keptForm, lengthOf } from './answers.ts';
+import { answerOf } from './answers.ts';
+import { type Answer, keptForm, lengthOf } from './forms.ts';
 
 type Make = (view: View) => RouteReply;
 

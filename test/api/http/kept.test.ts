@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { answerOf, keptForm } from '../../../api/http/answers/answers.ts';
+import { answerOf } from '../../../api/http/answers/answers.ts';
+import { keptForm } from '../../../api/http/answers/forms.ts';
 import { createSharedAnswers } from '../../../api/http/answers/shared-answers.ts';
 import type { TaggedBytes } from '../../../api/http/answers/tagged-bytes.ts';
 import type { RouteReply } from '../../../api/http/route.ts';

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { preferredEncoding } from '../../../api/http/answers/accept-encoding.ts';
-import { type Answer, answerOf, type Form, wholeOf } from '../../../api/http/answers/answers.ts';
+import { answerOf } from '../../../api/http/answers/answers.ts';
+import { type Answer, type Form, wholeOf } from '../../../api/http/answers/forms.ts';
 import { createPackedAnswers } from '../../../api/http/answers/packed-answers.ts';
 import { taggedBytes } from '../../../api/http/answers/tagged-bytes.ts';
 

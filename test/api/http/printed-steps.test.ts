@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { answerOf, wholeOf } from '../../../api/http/answers/answers.ts';
+import { answerOf } from '../../../api/http/answers/answers.ts';
+import { wholeOf } from '../../../api/http/answers/forms.ts';
 import { printedHead, printedItem } from '../../../api/http/answers/printed.ts';
 import { printedSteps, stepsBetween } from '../../../api/http/answers/printed-steps.ts';
 import { taggedBytes } from '../../../api/http/answers/tagged-bytes.ts';

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { crc32, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { answerOf, type Form, wholeOf } from '../../../api/http/answers/answers.ts';
+import { answerOf } from '../../../api/http/answers/answers.ts';
 import { crc32Of } from '../../../api/http/answers/crc32.ts';
+import { type Form, wholeOf } from '../../../api/http/answers/forms.ts';
 import { createPackedAnswers } from '../../../api/http/answers/packed-answers.ts';
 import { type TaggedBytes, taggedBytes } from '../../../api/http/answers/tagged-bytes.ts';
 import { createRandom } from '../../support/random.ts';
