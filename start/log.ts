@@ -9,7 +9,7 @@ import {
 } from '../clickhouse/queries/progress/stream-store.ts';
 import { onClusterClause } from '../clickhouse/schema/cluster.ts';
 import { type LeaseTimes, type LogLease, takeLogLease } from '../clickhouse/schema/log-lease.ts';
-import { createMemoryLog, MOST_AT_ONCE } from '../ingest/log/in-process.ts';
+import { createMemoryLog } from '../ingest/log/in-process.ts';
 import { tellForgottenPlace } from '../ingest/log/kafka/forgotten-place.ts';
 import { mustBeSameLog } from '../ingest/log/kafka/log-identity.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
@@ -24,7 +24,7 @@ import {
   partitionsOf,
 } from '../ingest/log/kafka/topics.ts';
 import { createKafkaWriter } from '../ingest/log/kafka/writer.ts';
-import { type LogReader, type LogWriter, TOPICS, type Topic } from '../ingest/log/port.ts';
+import { type LogReader, type LogWriter, MOST_AT_ONCE, TOPICS, type Topic } from '../ingest/log/port.ts';
 import { skipCutOffBatch } from '../ingest/materialise/progress.ts';
 import type { StreamStore } from '../ingest/stream/stored-state.ts';
 import type { Config } from '../runtime/config/config.ts';

@@ -1,6 +1,6 @@
 import { isDay } from '../../schemas/iso-time.ts';
 import { STEPS, type Step } from '../../schemas/responses/history.ts';
-import { isoTime } from '../../schemas/units.ts';
+import { DAY_S, HOUR_S, isoTime } from '../../schemas/units.ts';
 
 /** A range of steps, in unix seconds. */
 export interface Range {
@@ -22,9 +22,8 @@ export interface NoRange extends Pick<Range, 'isOfNow'> {
   error: string;
 }
 
-export const STEP_S: Record<Step, number> = { hour: 3_600, day: 86_400 };
+export const STEP_S: Record<Step, number> = { hour: HOUR_S, day: DAY_S };
 
-const DAY_S = STEP_S.day;
 const DEFAULT_S = 7 * DAY_S;
 const MOST_HOURLY_S = 14 * DAY_S;
 const MOST_ITEMS = 1_000;

@@ -1,4 +1,4 @@
-import type { Mode } from '../../schemas/responses/parts.ts';
+import { MODES } from '../../schemas/program/accounts.ts';
 import {
   ORDERS,
   type Order,
@@ -18,7 +18,6 @@ export interface RankingParameters {
   filters: RankingFilters;
 }
 
-const MODES: readonly Mode[] = ['Passive', 'Agent'];
 const FLAGS = ['true', 'false'] as const;
 
 /** Reads the query of `/rankings`: the request, or the sentence of a 400. */

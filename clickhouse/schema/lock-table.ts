@@ -1,8 +1,8 @@
 import { ClickHouseError } from '@clickhouse/client';
 import type { Store } from '../client.ts';
+import { UNKNOWN_TABLE } from './unknown-table.ts';
 
 const TABLE_ALREADY_EXISTS = '57';
-const UNKNOWN_TABLE = '60';
 
 /** Of a table that is a lock: which it is, and the last sign of life of who made it. */
 export interface Held {

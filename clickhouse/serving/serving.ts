@@ -1,7 +1,7 @@
-import { ClickHouseError } from '@clickhouse/client';
 import { openServer, type Rights, type Store } from '../client.ts';
 import { onClusterClause } from '../schema/cluster.ts';
 import { alone } from '../schema/migration-lock.ts';
+import { noRowsOfNoTable } from '../schema/unknown-table.ts';
 
 /** Which database of a server answers are read from. */
 export interface Serving {
@@ -10,7 +10,6 @@ export interface Serving {
   version: bigint;
 }
 
-const UNKNOWN_TABLE = '60';
 const NUMBER = /^_r([1-9]\d{0,8})$/;
 
 /** The number of a database that a replay made for `home`; null for any other. */
@@ -29,10 +28,7 @@ export const replayDatabase = (home: string, number: number): string => `${home}
 export async function readServing(home: Store): Promise<Serving> {
   const [row] = await home
     .query<{ database: string; version: string }>('SELECT database, version FROM serving FINAL')
-    .catch((error) => {
-      if (error instanceof ClickHouseError && error.code === UNKNOWN_TABLE) return [];
-      throw error;
-    });
+    .catch(noRowsOfNoTable);
   if (row === undefined) return { database: home.database, version: 0n };
   const { database, version } = row;
   if (database !== home.database && replayNumber(home.database, database) === null)

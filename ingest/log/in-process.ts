@@ -4,12 +4,17 @@ import { backoffMs } from '../../runtime/retry.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import { createLinger } from './linger.ts';
 import { OffsetGapError } from './offset-gap.ts';
-import { type LogBatch, type LogEntry, type LogReader, type LogWriter, TOPICS, type Topic } from './port.ts';
+import {
+  type LogBatch,
+  type LogEntry,
+  type LogReader,
+  type LogWriter,
+  MOST_AT_ONCE,
+  TOPICS,
+  type Topic,
+} from './port.ts';
 import { recordBytes } from './size.ts';
 import { TOPICS_OF } from './topics.ts';
-
-/** Entries of a batch. */
-export const MOST_AT_ONCE = 5_000;
 
 export interface MemoryLogOptions {
   /** Offset that each topic goes on with; a topic not named starts at 0. */

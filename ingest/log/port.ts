@@ -33,6 +33,9 @@ export interface LogEntry {
   writtenAt?: number;
 }
 
+/** Entries of a batch. */
+export const MOST_AT_ONCE = 5_000;
+
 /** Consecutive entries of one partition, in offset order. */
 export interface LogBatch {
   topic: Topic;

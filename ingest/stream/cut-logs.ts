@@ -7,11 +7,12 @@ import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { legibility } from '../../schemas/transaction/legibility.ts';
+import { CUT } from '../../schemas/transaction/log-walk.ts';
 import { HistoryUnavailableError } from '../history/gap.ts';
 import { readTransaction } from '../history/read-transaction.ts';
 import type { TransactionUpdate } from './geyser/update.ts';
 
-const CUT = Buffer.from('Log truncated');
+const CUT_BYTES = Buffer.from(CUT);
 const AT_ONCE = 4;
 /** Of those that wait from before: nobody waits for them, and each start reads all of them. */
 const KNOWN_AT_ONCE = 2;
@@ -27,7 +28,7 @@ const MOST_KNOWN = 200_000;
 
 /** Whether the logs in a transaction's bytes may have been cut; looks without decoding. */
 export function mayBeCut(payload: Uint8Array): boolean {
-  return Buffer.from(payload.buffer, payload.byteOffset, payload.length).includes(CUT);
+  return Buffer.from(payload.buffer, payload.byteOffset, payload.length).includes(CUT_BYTES);
 }
 
 export interface CutTransaction {

@@ -2,8 +2,9 @@ import { RpcError } from './error.ts';
 import type { RpcNode } from './node.ts';
 
 const INVALID_PARAMS = -32602;
-const VERSION_NOT_TAKEN = -32015;
-const NEWEST_VERSION = 1;
+/** A node's word for a transaction of a version above the one that was asked for. */
+export const VERSION_NOT_TAKEN = -32015;
+export const NEWEST_VERSION = 1;
 
 /**
  * Asks each node for the newest version of transactions that it is known to take, and learns from its refusals.
@@ -30,7 +31,9 @@ export function createVersions(): (
   };
 }
 
-const isTooNew = ({ code, message }: RpcError) => code === INVALID_PARAMS && /version/i.test(message);
+/** Whether a node's release does not know the version that was asked for. */
+export const isTooNew = ({ code, message }: RpcError): boolean =>
+  code === INVALID_PARAMS && /version/i.test(message);
 
 /** The version to ask for in place of one that was refused; null where the refusal is about something else. */
 function otherVersion(error: unknown, version: number): number | null {

@@ -1,3 +1,4 @@
+import { DAY_S } from '../../../schemas/units.ts';
 import type { Store } from '../../client.ts';
 import { asStored, QUOTE_SUMS, type QuoteSums } from '../../sum-columns.ts';
 import { AT_LOW_COST } from './ranges.ts';
@@ -11,8 +12,6 @@ export interface DayRange {
   to: number;
 }
 
-const DAY_SECONDS = 86_400;
-
 /** The days that have an event or a row; null where there is neither. */
 export async function allDays(store: Store): Promise<DayRange | null> {
   const [row] = await store.query<{ first: string | null; last: string | null }>(
@@ -24,10 +23,10 @@ export async function allDays(store: Store): Promise<DayRange | null> {
      ) ${AT_LOW_COST}`,
   );
   if (row?.first == null || row.last == null) return null;
-  return { from: dayOf(Number(row.first)), to: dayOf(Number(row.last)) + DAY_SECONDS };
+  return { from: dayOf(Number(row.first)), to: dayOf(Number(row.last)) + DAY_S };
 }
 
-const dayOf = (time: number) => Math.floor(time / DAY_SECONDS) * DAY_SECONDS;
+const dayOf = (time: number) => Math.floor(time / DAY_S) * DAY_S;
 
 /** What readers are served; a row without events is none. */
 export function storedDays(store: Store, { from, to }: DayRange): Promise<PartitionDay[]> {

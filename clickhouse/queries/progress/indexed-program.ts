@@ -1,11 +1,9 @@
-import { ClickHouseError } from '@clickhouse/client';
 import { ConfigError } from '../../../runtime/errors.ts';
 import { DEVNET_PROGRAM_ID } from '../../../schemas/program/devnet-program.ts';
 import type { Store } from '../../client.ts';
 import { onClusterClause } from '../../schema/cluster.ts';
 import { alone } from '../../schema/migration-lock.ts';
-
-const UNKNOWN_TABLE = '60';
+import { noRowsOfNoTable } from '../../schema/unknown-table.ts';
 
 /**
  * Whether the database says that it is of this program; false where nobody has said of which it is yet.
@@ -14,11 +12,7 @@ const UNKNOWN_TABLE = '60';
 export async function isOfProgram(store: Store, programId: string): Promise<boolean> {
   const rows = await store
     .query<{ program: string }>('SELECT program FROM indexed_program FINAL')
-    .catch((error) => {
-      // Who only reads finds a schema of before.
-      if (error instanceof ClickHouseError && error.code === UNKNOWN_TABLE) return [];
-      throw error;
-    });
+    .catch(noRowsOfNoTable);
   const other = rows.find(({ program }) => program !== programId);
   if (other === undefined) return rows.length > 0;
   throw new ConfigError(

@@ -1,7 +1,13 @@
 import { chunks } from '../../../runtime/chunks.ts';
 import type { Store } from '../../client.ts';
 import { knowsPlace, READING } from '../../reading-rank.ts';
-import { byTransaction, type InSlot, nameOf, PER_QUESTION } from '../transactions/by-transaction.ts';
+import {
+  byTransaction,
+  type InSlot,
+  nameOf,
+  OF_TRANSACTIONS,
+  PER_QUESTION,
+} from '../transactions/by-transaction.ts';
 import { STANDING } from '../transactions/disputed.ts';
 
 /** A transaction as it is stored. */
@@ -113,12 +119,6 @@ export async function storedBetween(store: Store, from: bigint, to: bigint): Pro
     ...(disputed === 1 ? { disputed: { index: knowsPlace(rank) ? tx_index : null } } : {}),
   }));
 }
-
-/**
- * Both tables are in the order of policies, events by the mint of each, and below that of slots: with the slots asked for, a
- * policy's older rows are passed over, however many there are.
- */
-const OF_TRANSACTIONS = 'PREWHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}';
 
 /** The events of some transactions, those too that were taken out: sums may still have them. */
 export async function eventsOf(store: Store, transactions: readonly InSlot[]): Promise<StoredEvent[]> {

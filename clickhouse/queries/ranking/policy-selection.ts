@@ -1,4 +1,5 @@
 import type { Params } from '../../client.ts';
+import { END } from '../../in-order.ts';
 
 /** Some of what belongs to policies: by its own keys, or all of it that the policies of a range of addresses have. */
 export type PolicySelection = readonly string[] | AddressRange;
@@ -8,9 +9,6 @@ export interface AddressRange {
   after: string;
   last: string;
 }
-
-/** Behind every address. */
-const END = '~';
 
 /** The ranges between these addresses, which stand in order. */
 export const addressRangesBetween = (ends: readonly string[]): AddressRange[] =>

@@ -11,6 +11,13 @@ export const nameOf = ({ slot, signature }: InSlot): string => `${slot} ${signat
 /** The lists travel as bound parameters, in the address of the request. */
 export const PER_QUESTION = 500;
 
+/**
+ * That rows are of them. The tables are in the order of policies, events by the mint of each, and below that of slots: with
+ * the slots asked for, a policy's older rows are passed over, however many there are.
+ */
+export const OF_TRANSACTIONS =
+  'PREWHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}';
+
 /** What is asked of transactions by the lists of their slots and signatures, in several questions where they are many. */
 export async function byTransaction<T>(
   transactions: readonly InSlot[],

@@ -1,7 +1,7 @@
 import type { Store } from '../../client.ts';
 import { READING } from '../../reading-rank.ts';
 import type { EventRow } from '../../tables.ts';
-import { byTransaction, type InSlot } from './by-transaction.ts';
+import { byTransaction, type InSlot, OF_TRANSACTIONS } from './by-transaction.ts';
 
 /** Of a transaction that the stream told two things of in one slot. The highest that was told holds. */
 export const STANDING = {
@@ -48,9 +48,6 @@ export async function disputedSlots(store: Store, most: number): Promise<bigint[
 
 /** What is stored of an event, but what says when and by whom it was written. */
 export type StoredReading = Omit<EventRow, 'tx_index' | 'block_time'>;
-
-/** Of all that a table in another order holds no more than slots is read before those are left. */
-const OF_TRANSACTIONS = 'PREWHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}';
 
 /** The events that stand of some transactions, and those that were undone: a try that did so may have come no further. */
 export async function eventsOfDecided(

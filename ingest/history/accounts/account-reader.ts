@@ -10,7 +10,7 @@ import { type AccountsPart, createPartsReader } from './account-parts.ts';
 import { toldTime } from './told-time.ts';
 
 /** An rpc read stands at the end of its slot. */
-export const RPC_WRITE_VERSION = (1n << 64n) - 1n;
+const RPC_WRITE_VERSION = (1n << 64n) - 1n;
 /** More of an account is never read where a stranger chose which one. */
 const MOST_STRANGERS_BYTES = 64 * 1024;
 /**
@@ -60,6 +60,24 @@ interface Place {
   expected: ExpectedAccount | null;
 }
 
+/** What was answered of an address; null: no account stands there. */
+export const rpcRecord = (
+  account: RpcAccount | null,
+  { slot, blockTime, address, expected }: Pick<AccountRecord, 'slot' | 'blockTime' | 'address' | 'expected'>,
+): AccountRecord => ({
+  kind: 'account',
+  source: 'rpc',
+  slot,
+  blockTime,
+  address,
+  owner: account?.owner ?? SYSTEM,
+  lamports: account?.lamports ?? 0n,
+  data: account?.data ?? new Uint8Array(0),
+  writeVersion: RPC_WRITE_VERSION,
+  signature: null,
+  expected,
+});
+
 /** A node may send all the same what was not asked for. */
 const shortenedTo =
   (mostBytes: number) =>
@@ -97,19 +115,7 @@ export function createAccountReader(
     { slot, blockTime, expected }: Place,
   ): AccountRecord => {
     const key = decodeKey(address) as Uint8Array;
-    return {
-      kind: 'account',
-      source: 'rpc',
-      slot,
-      blockTime,
-      address: key,
-      owner: account?.owner ?? SYSTEM,
-      lamports: account?.lamports ?? 0n,
-      data: account?.data ?? new Uint8Array(0),
-      writeVersion: RPC_WRITE_VERSION,
-      signature: null,
-      expected: expected ?? expectedAt(key),
-    };
+    return rpcRecord(account, { slot, blockTime, address: key, expected: expected ?? expectedAt(key) });
   };
   const readParts = createPartsReader(rpc);
   const recordsOf = async (

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { aborted } from '../../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
-import { type LogBatch, TOPICS, type Topic } from '../port.ts';
+import { type LogBatch, MOST_AT_ONCE, TOPICS, type Topic } from '../port.ts';
 import { createBatchSize } from './batch-size.ts';
 import type { KafkaClient, WireBatch } from './cluster.ts';
-import { applyBatch, MOST_AT_ONCE } from './reader.ts';
+import { applyBatch } from './reader.ts';
 import { createAssembly } from './record-parts.ts';
 import { topicName } from './topics.ts';
 

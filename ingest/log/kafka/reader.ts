@@ -4,7 +4,7 @@ import type { Logger } from '../../../runtime/process/log.ts';
 import { backoffMs, retryUntilDone } from '../../../runtime/retry.ts';
 import type { DeadLetterRecord } from '../../../schemas/records.ts';
 import { OffsetGapError } from '../offset-gap.ts';
-import { type LogBatch, type LogEntry, type LogReader, TOPICS, type Topic } from '../port.ts';
+import { type LogBatch, type LogEntry, type LogReader, MOST_AT_ONCE, TOPICS, type Topic } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { type BatchSize, createBatchSize } from './batch-size.ts';
 import type { ConsumeOptions, KafkaClient, WireBatch, WireConsumer } from './cluster.ts';
@@ -26,7 +26,6 @@ export interface KafkaReaderOptions {
 
 type Apply = (batch: LogBatch) => Promise<void>;
 
-export const MOST_AT_ONCE = 5_000;
 const HEARTBEAT_MS = 2_000;
 const REWIND_AFTER_MS = 500;
 /** A consumer that ends sooner was refused what it reads, and the next one is too. */

@@ -1,6 +1,7 @@
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { Rpc } from '../../../runtime/rpc/port.ts';
 import { isRecorded, type SignatureInfo } from '../../../runtime/rpc/replies.ts';
+import { isTooNew, NEWEST_VERSION, VERSION_NOT_TAKEN } from '../../../runtime/rpc/versions.ts';
 import { type Finding, note } from './finding.ts';
 
 /** Null where there was no sound answer, or the node wants to be left alone. @throws RpcError of its own */
@@ -11,9 +12,6 @@ export type Ask = <T>(
 ) => Promise<T | null>;
 
 const ASKED = 8;
-const INVALID_PARAMS = -32602;
-const VERSION_NOT_TAKEN = -32015;
-const NEWEST_VERSION = 1;
 
 type Answer = Record<string, unknown> | 'none';
 
@@ -68,7 +66,7 @@ async function answersTo(some: readonly SignatureInfo[], ask: Ask) {
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
       if (error.code === VERSION_NOT_TAKEN) untold = true;
-      else if (error.code === INVALID_PARAMS && /version/i.test(error.message) && version > 0) version -= 1;
+      else if (isTooNew(error) && version > 0) version -= 1;
       else throw error;
     }
   }

@@ -4,7 +4,7 @@ import { MalformedError } from '../../../../schemas/malformed.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../../schemas/records.ts';
 import { decodeKey } from '../../../../schemas/solana/base58.ts';
 import type { createPartsReader } from '../../../history/accounts/account-parts.ts';
-import { RPC_WRITE_VERSION } from '../../../history/accounts/account-reader.ts';
+import { rpcRecord } from '../../../history/accounts/account-reader.ts';
 import { EXPECTED_TABLES, readAccount, tableOfGone } from '../../../materialise/rows/account.ts';
 import type { AuditContext } from '../context.ts';
 
@@ -24,7 +24,6 @@ export interface ChainReading {
   states: Map<string, ChainState>;
 }
 
-const SYSTEM = new Uint8Array(32);
 /** Says by which transaction a state was written, which an answer over RPC does not tell. */
 const OF_THE_WRITE: ReadonlySet<string> = new Set(['signature']);
 
@@ -43,19 +42,10 @@ export async function readChain(
   );
   const states: ChainReading['states'] = new Map();
   for (const { address, slot, account } of answers) {
-    const record: AccountRecord = {
-      kind: 'account',
-      source: 'rpc',
-      slot,
-      blockTime: null,
-      address: decodeKey(address) as Uint8Array,
-      owner: account?.owner ?? SYSTEM,
-      lamports: account?.lamports ?? 0n,
-      data: account?.data ?? new Uint8Array(0),
-      writeVersion: RPC_WRITE_VERSION,
-      signature: null,
+    const record = rpcRecord(account ?? null, {
+      ...{ slot, blockTime: null, address: decodeKey(address) as Uint8Array },
       expected: EXPECTED.get(table) ?? 'program',
-    };
+    });
     const columns = columnsOf(record, table, decodeKey(programId) as Uint8Array);
     if (columns !== null) states.set(address, { slot, columns });
   }

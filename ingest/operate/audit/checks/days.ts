@@ -7,10 +7,10 @@ import {
 } from '../../../../clickhouse/queries/audit/days.ts';
 import { unappliedOfDays } from '../../../../clickhouse/queries/audit/unapplied.ts';
 import type { QuoteSums } from '../../../../clickhouse/sum-columns.ts';
+import { DAY_S } from '../../../../schemas/units.ts';
 import type { AuditContext } from '../context.ts';
 import { type AuditedSums, auditSums } from './sums.ts';
 
-const DAY_SECONDS = 86_400;
 const DAYS_AT_ONCE = 16;
 
 /** Recomputes quote_days from the events, some days at a time. */
@@ -44,11 +44,11 @@ export async function auditDays(context: AuditContext): Promise<void> {
   };
   const all = await allDays(store);
   if (all === null) return;
-  for (let from = all.from; from < all.to && !signal.aborted; from += DAYS_AT_ONCE * DAY_SECONDS)
-    await auditSums(context, days, { from, to: Math.min(all.to, from + DAYS_AT_ONCE * DAY_SECONDS) });
+  for (let from = all.from; from < all.to && !signal.aborted; from += DAYS_AT_ONCE * DAY_S)
+    await auditSums(context, days, { from, to: Math.min(all.to, from + DAYS_AT_ONCE * DAY_S) });
 }
 
 function rangeOfDay(day: string): DayRange {
   const from = Date.parse(`${day}T00:00:00Z`) / 1000;
-  return { from, to: from + DAY_SECONDS };
+  return { from, to: from + DAY_S };
 }
