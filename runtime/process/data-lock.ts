@@ -14,7 +14,7 @@ import { ConfigError } from '../errors.ts';
 import { makeDirectory } from './directory.ts';
 
 /** Another process uses the data directory. */
-export class DataLockedError extends Error {
+export class DataLockedError extends ConfigError {
   override name = 'DataLockedError';
 }
 

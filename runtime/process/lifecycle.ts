@@ -40,10 +40,7 @@ export async function runMain(main: (signal: AbortSignal) => Promise<void>): Pro
     await main(stopping.signal);
     process.exit(0);
   } catch (error) {
-    const known =
-      error instanceof ConfigError ||
-      error instanceof RetryableError ||
-      (error as Error)?.name === 'DataLockedError';
+    const known = error instanceof ConfigError || error instanceof RetryableError;
     const said = known ? messageOf(error) : ((error as Error)?.stack ?? messageOf(error));
     process.stderr.write(`${printable(hidden(said))}\n`);
     process.exit(1);
