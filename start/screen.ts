@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { mostSweptMint } from '../clickhouse/queries/states/policy.ts';
 import { streamWords } from '../ingest/stream/state.ts';
 import type { Config } from '../runtime/config/config.ts';
 import { shownHost } from '../runtime/config/secrets.ts';
@@ -10,8 +11,11 @@ import type { System } from './system.ts';
 const EVERY_MS = 1_000;
 /** Without a terminal a line is a record: fewer of them. */
 const LINES_EVERY_MS = 10_000;
-/** How long the screen waits for what it names. */
+/** However slowly it is answered, the screen waits no longer for what it names. */
 const SERVED_MS = 20_000;
+/** Nor for longer than so many questions whether there is a policy: a chain that is not ours may have none. */
+const TRIES = 20;
+const TRY_AGAIN_MS = 150;
 const ASK_MS = 250;
 /** A local chain that is further back lives through its past. */
 const OF_NOW_MS = 60_000;
@@ -67,14 +71,10 @@ const named = (
 /** The mint of an indexed policy of a chain that is not ours, waited for a short while; a store that is away ends no stage. */
 async function firstMint({ store }: System, signal: AbortSignal): Promise<string | null> {
   const until = AbortSignal.any([signal, AbortSignal.timeout(SERVED_MS)]);
-  const asked = () =>
-    store.query<{ mint: string }>(
-      'SELECT mint FROM policies FINAL WHERE exists ORDER BY profit_swept DESC, mint LIMIT 1',
-    );
-  for (let attempt = 0; attempt < 20 && !until.aborted; attempt += 1) {
-    const [row] = await asked().catch(() => []);
-    if (row !== undefined) return row.mint;
-    await pause(150, until);
+  for (let attempt = 0; attempt < TRIES && !until.aborted; attempt += 1) {
+    const mint = await mostSweptMint(store).catch(() => null);
+    if (mint !== null) return mint;
+    await pause(TRY_AGAIN_MS, until);
   }
   return null;
 }

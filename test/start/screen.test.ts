@@ -6,7 +6,9 @@ import { createCounters } from '../../start/counters.ts';
 import type { DevnetAddresses, DevnetChild } from '../../start/devnet-child.ts';
 import { showProgress } from '../../start/screen.ts';
 import type { System } from '../../start/system.ts';
+import { key, policyRow } from '../api/support/rows.ts';
 import { serveAnswers } from '../support/answering.ts';
+import { freshDatabase } from '../support/database.ts';
 
 const NEVER = new Promise<never>(() => {});
 const HOUR_S = 3600;
@@ -62,6 +64,19 @@ test('a store that answers one question of the screen only when it is asked agai
   await shown();
   expect(printed()).toMatch(/explorer\/coins\/aMint\n/);
   expect(query).toHaveBeenCalledTimes(2);
+});
+
+test('of a chain that is not ours the policy that says it has swept most is shown', async () => {
+  const store = await freshDatabase();
+  onTestFinished(() => store.close());
+  await store.insert('policies', [
+    policyRow('little', 'usd', { profit_swept: '9' }),
+    policyRow('most', 'usd', { profit_swept: '10' }),
+    policyRow('gone', 'usd', { profit_swept: '11', exists: 0 }),
+  ]);
+  const { shown, printed } = await screenOf(404, { store });
+  await shown();
+  expect(printed()).toContain(`explorer/coins/${key('most')}\n`);
 });
 
 test('the screen is whole while the local chain still lives through its past, and says how much of it is left', async () => {

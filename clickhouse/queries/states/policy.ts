@@ -1,4 +1,5 @@
 import { type AccountColumns, columnList } from '../../../schemas/program/account-fields.ts';
+import type { Store } from '../../client.ts';
 import { inOrder, inOrderUpTo, WITHIN } from '../../in-order.ts';
 import { rowsSince, SINCE } from '../../rows-since.ts';
 import { sharedRows } from '../../shared-reads.ts';
@@ -57,6 +58,14 @@ export const policySlots = sharedRows<Pick<StoredPolicy, 'address' | 'slot'>>('a
     { addresses },
   ),
 );
+
+/** The mint of the policy that says it has swept most profit; null where there is none. */
+export async function mostSweptMint(store: Store): Promise<string | null> {
+  const [row] = await store.query<{ mint: string }>(
+    'SELECT mint FROM policies FINAL WHERE exists ORDER BY profit_swept DESC, mint LIMIT 1',
+  );
+  return row?.mint ?? null;
+}
 
 export interface LastTransactionRow {
   policy: string;
