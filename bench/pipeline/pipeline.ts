@@ -13,6 +13,7 @@ import { runStream } from '../../ingest/stream/stream.ts';
 import { createLogger } from '../../runtime/process/log.ts';
 import type { RpcNodes } from '../../runtime/rpc/rpc.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
+import { nothingStored } from '../../test/ingest/support/nothing-stored.ts';
 import type { Row } from '../support/row.ts';
 
 interface Feeder {
@@ -121,12 +122,7 @@ async function whole(feeder: Feeder, holdSeconds: number): Promise<Whole> {
     commitment: 'confirmed',
     rpc: SILENT_NODE,
     log,
-    store: {
-      position: async () => null,
-      knownAccounts: async () => [],
-      openGaps: async () => [],
-      incompleteTransactions: async () => [],
-    },
+    store: nothingStored,
     logger,
     signal: stop.signal,
   });

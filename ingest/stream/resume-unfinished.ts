@@ -26,8 +26,6 @@ export interface ResumeOptions {
   signal: AbortSignal;
 }
 
-const NOWHERE: HistoryBegin = { firstSlot: null, clipped: [] };
-
 /** What was left out while history was to begin later than it is now. */
 function unreadBefore({ firstSlot: begun, clipped }: HistoryBegin, startSlot: bigint): Gap[] {
   if (begun === null) return [];
@@ -39,9 +37,9 @@ function unreadBefore({ firstSlot: begun, clipped }: HistoryBegin, startSlot: bi
 
 /** Whether everything of history from a slot on is in the store. */
 export async function isHistoryRead(store: StreamStore, startSlot: bigint): Promise<boolean> {
-  const begin = (await store.historyBegin?.()) ?? NOWHERE;
+  const begin = await store.historyBegin();
   if (begin.firstSlot === null || unreadBefore(begin, startSlot).length > 0) return false;
-  return (await store.isWhole?.()) ?? false;
+  return store.isWhole();
 }
 
 /**
@@ -66,12 +64,8 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
     );
     void takeUpLost(options, position);
   }
-  const begin = await retryUntilDone(
-    'reading where history begins',
-    async () => (await store.historyBegin?.()) ?? NOWHERE,
-    options,
-  );
-  for (const gap of unreadBefore(begin ?? NOWHERE, options.startSlot)) options.openGap(gap);
+  const begin = await retryUntilDone('reading where history begins', () => store.historyBegin(), options);
+  if (begin !== null) for (const gap of unreadBefore(begin, options.startSlot)) options.openGap(gap);
   while (!signal.aborted) {
     // First: what is open is read behind it.
     const marker = await retryUntilDone(
@@ -98,6 +92,6 @@ async function takeUpLost(options: ResumeOptions, position: bigint): Promise<voi
   const isApplied = async () => ((await store.applied?.()) ?? -1n) > position;
   while (!signal.aborted && !(await retryUntilDone('reading what is applied', isApplied, options)))
     await pause(LOOK_AGAIN_MS, signal);
-  const read = async () => (await store.uncarried?.()) ?? [];
+  const read = () => store.uncarried();
   followed.takeUp((await retryUntilDone('reading what no stream carries', read, options)) ?? []);
 }

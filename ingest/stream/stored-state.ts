@@ -60,17 +60,17 @@ export interface StreamStore {
   applied?(): Promise<bigint | null>;
   /** Accounts that exist as far as is known, and what they are. */
   knownAccounts(): Promise<KnownAccount[]>;
-  /** Of those the ones that the log says no stream carries; absent where nothing is kept over time. */
-  uncarried?(): Promise<LostBefore[]>;
+  /** Of those the ones that the log says no stream carries. */
+  uncarried(): Promise<LostBefore[]>;
   openGaps(): Promise<Gap[]>;
-  /** Where history was read from on; absent where nobody can have said otherwise before. */
-  historyBegin?(): Promise<HistoryBegin>;
-  /** Whether every partition of what is stored has all gaps closed; absent where nothing is. */
-  isWhole?(): Promise<boolean>;
-  /** Whether lists of the program's accounts were known to be whole; absent where nobody can have told. */
-  wasListed?(): Promise<boolean>;
-  /** Accounts of the program that history names and nobody has read; absent where no history is stored. */
-  unreadAccounts?(): Promise<UnreadAccount[]>;
+  /** Where history was read from on. */
+  historyBegin(): Promise<HistoryBegin>;
+  /** Whether every partition of what is stored has all gaps closed; false where nothing is. */
+  isWhole(): Promise<boolean>;
+  /** Whether lists of the program's accounts were known to be whole. */
+  wasListed(): Promise<boolean>;
+  /** Accounts of the program that history names and nobody has read. */
+  unreadAccounts(): Promise<UnreadAccount[]>;
   /** Transactions whose cut logs were not read again yet. */
   incompleteTransactions(): Promise<CutTransaction[]>;
   /** Absent where nothing is stored that could be compared with the chain. */
@@ -81,23 +81,8 @@ export interface StreamStore {
   undated?: UndatedStore;
 }
 
-/** What ClickHouse says of it: all but the position, which is the log's to tell. */
-export function storedState(
-  store: Store,
-): Pick<
-  StreamStore,
-  | 'knownAccounts'
-  | 'uncarried'
-  | 'openGaps'
-  | 'historyBegin'
-  | 'isWhole'
-  | 'wasListed'
-  | 'unreadAccounts'
-  | 'incompleteTransactions'
-  | 'verification'
-  | 'sweeps'
-  | 'undated'
-> {
+/** What ClickHouse says of it: all but how far the log is, and what is applied of it. */
+export function storedState(store: Store): Omit<StreamStore, 'position' | 'applied'> {
   return {
     knownAccounts: () => followedAccounts(store),
     uncarried: () => uncarriedNow(store),

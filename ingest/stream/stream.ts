@@ -59,7 +59,7 @@ export interface StreamOptions extends StreamLimits {
 export async function runStream(options: StreamOptions): Promise<void> {
   const { log, store, logger, signal, commitment, programId, startSlot = 0n } = options;
   const read = <T>(what: string, ask: () => Promise<T>) => retryUntilDone(`reading ${what}`, ask, options);
-  const wasListed = await read('whether accounts were listed', async () => store.wasListed?.() ?? false);
+  const wasListed = await read('whether accounts were listed', () => store.wasListed());
   if (wasListed === null) return;
   const teller = createStateTeller({ log, listed: wasListed, logger, signal });
   const report = (event: StreamEvent) => {
@@ -70,7 +70,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const known = await read('known accounts', () => store.knownAccounts());
   const stored = await read('the position', async () => ({
     position: await store.position(),
-    lost: (await store.uncarried?.()) ?? [],
+    lost: await store.uncarried(),
   }));
   if (known === null || stored === null) return;
   const position = stored.position?.slot ?? null;
@@ -106,7 +106,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const limits = limitsOf(options);
   const sweeper = createSweeper({
     ...{ reader, programId: program, mints: following.mints, send, logger, signal, ...limits },
-    named: async () => namedAddresses(program, (await store.unreadAccounts?.()) ?? []),
+    named: async () => namedAddresses(program, await store.unreadAccounts()),
     isKnown: (address) => following.expectedAt(decodeKey(address) as Uint8Array) === 'program',
     isHistoryRead: () => isHistoryRead(store, startSlot),
     addresses: () => [...following.streamed(), ...following.namedBalances()],

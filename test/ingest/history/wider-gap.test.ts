@@ -3,12 +3,12 @@ import type { Gap } from '../../../ingest/history/gap.ts';
 import { createGapCloser } from '../../../ingest/history/gap-closer.ts';
 import { type GapPlace, gapAfter } from '../../../ingest/materialise/gap-rows.ts';
 import { resumeUnfinished } from '../../../ingest/stream/resume-unfinished.ts';
-import type { StreamStore } from '../../../ingest/stream/stored-state.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { awaited } from '../../support/awaited.ts';
 import { key } from '../materialise/support/records.ts';
+import { nothingStored } from '../support/nothing-stored.ts';
 
 const FROM = 101n;
 const logger = createLogger('silent', 'test');
@@ -66,13 +66,14 @@ function closing() {
     const { fromSlot } = gapTo(0n);
     await resumeUnfinished({
       store: {
+        ...nothingStored,
         applied: async () => applied,
         openGaps: async () => (stored.place?.closed === false ? [{ fromSlot, ...stored.place }] : []),
         incompleteTransactions: async () => {
           stop.abort();
           return [];
         },
-      } as Partial<StreamStore> as StreamStore,
+      },
       ...{ gaps, position: null, startSlot: 0n, logger, signal: stop.signal },
       ...{
         openGap: () => {},

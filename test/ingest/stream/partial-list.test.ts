@@ -20,7 +20,7 @@ async function resting(manners: Partial<RpcManners>): Promise<void> {
   const { policies, venues } = chain.state();
   /** As the store tells what events name and nobody has read: nothing before history is read. */
   model.unreadAccounts = async () => {
-    if (model.gaps.size === 0 || !(await model.isWhole?.())) return [];
+    if (model.gaps.size === 0 || !(await model.isWhole())) return [];
     return [
       ...[...policies].map(([policy]) => ({ policy, token_account: '' })),
       ...[...venues.values()].map(({ policy, tokenAccount }) => ({ policy, token_account: tokenAccount })),

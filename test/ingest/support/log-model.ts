@@ -3,6 +3,7 @@ import type { LogBatch } from '../../../ingest/log/port.ts';
 import type { StreamStore } from '../../../ingest/stream/stored-state.ts';
 import type { AccountRecord, GapRecord, LogRecord, TransactionRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { nothingStored } from './nothing-stored.ts';
 
 /** What a reader of the log knows after each batch: enough to go on from, and to compare with a ledger. */
 export interface LogModel extends StreamStore {
@@ -53,6 +54,7 @@ export function createLogModel(partitions = 1): LogModel {
     }
   };
   return {
+    ...nothingStored,
     ...model,
     apply: async ({ topic, partition, entries }) => {
       for (const { record } of entries) {
@@ -81,6 +83,5 @@ export function createLogModel(partitions = 1): LogModel {
     }),
     isWhole: async () => [...model.gaps.values()].every(({ closed }) => closed),
     openGaps: async (): Promise<Gap[]> => [...model.gaps.values()].filter(({ closed }) => !closed),
-    incompleteTransactions: async () => [],
   };
 }

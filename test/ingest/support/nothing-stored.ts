@@ -1,0 +1,14 @@
+import type { StreamStore } from '../../../ingest/stream/stored-state.ts';
+
+/** What a stream finds where nothing is stored yet. */
+export const nothingStored: StreamStore = {
+  position: async () => null,
+  knownAccounts: async () => [],
+  uncarried: async () => [],
+  openGaps: async () => [],
+  historyBegin: async () => ({ firstSlot: null, clipped: [] }),
+  isWhole: async () => false,
+  wasListed: async () => false,
+  unreadAccounts: async () => [],
+  incompleteTransactions: async () => [],
+};
