@@ -1,6 +1,7 @@
 import type { LogBatch } from '../ingest/log/port.ts';
 import type { StreamEvent } from '../ingest/stream/event.ts';
-import { type StreamStateWithReasons, stateAfter, unconnected } from '../ingest/stream/state.ts';
+import { stateAfter, unconnected } from '../ingest/stream/state.ts';
+import type { StreamState } from '../schemas/stream-state.ts';
 
 /** What the first screen shows of a running system. */
 export interface Counters {
@@ -10,7 +11,7 @@ export interface Counters {
   /** When that slot was, unix seconds, where that is known. */
   appliedTime: number | null;
   updates: number;
-  stream: StreamStateWithReasons;
+  stream: StreamState;
   /** Open gaps by their first slot, with the slot that history has come down to. */
   gaps: Map<bigint, bigint>;
   streamed(event: StreamEvent): void;
@@ -18,15 +19,17 @@ export interface Counters {
 }
 
 export function createCounters(): Counters {
+  let known = unconnected(Date.now());
   const counters: Counters = {
     tipSlot: 0n,
     appliedSlot: 0n,
     appliedTime: null,
     updates: 0,
-    stream: unconnected(Date.now()),
+    stream: known.state,
     gaps: new Map(),
     streamed: (event) => {
-      counters.stream = stateAfter(counters.stream, event, Date.now());
+      known = stateAfter(known, event, Date.now());
+      counters.stream = known.state;
       if (event.type === 'tip') counters.tipSlot = event.slot;
       else if (event.type === 'gap' && event.open) counters.gaps.set(event.gap.fromSlot, event.gap.toSlot);
       else if (event.type === 'gap') counters.gaps.delete(event.gap.fromSlot);

@@ -61,13 +61,13 @@ export function streamMetrics(registry: Registry): {
       this.set(open.size);
     },
   });
-  let state = unconnected(Date.now());
+  let stream = unconnected(Date.now());
   new Gauge({
     name: 'stream_connected',
     help: '1 while slots come, 0 while the stream is down.',
     registers,
     collect() {
-      this.set(state.connected ? 1 : 0);
+      this.set(stream.state.connected ? 1 : 0);
     },
   });
   new Gauge({
@@ -75,13 +75,13 @@ export function streamMetrics(registry: Registry): {
     help: 'Unix time since which the stream is as it is.',
     registers,
     collect() {
-      this.set(state.since / 1_000);
+      this.set(stream.state.since / 1_000);
     },
   });
   return {
-    state: () => state,
+    state: () => stream.state,
     onEvent: (event) => {
-      state = stateAfter(state, event, Date.now());
+      stream = stateAfter(stream, event, Date.now());
       if (event.type === 'tip') tip.set(Number(event.slot));
       else if (event.type === 'late') late.inc();
       else if (event.type === 'connected' || event.type === 'listed') return;

@@ -11,29 +11,28 @@ import type { ListStatus } from './following/list-proof.ts';
 const NOT_YET = 'ingestion has begun and no slot has come yet';
 const MOST_REASON = 300;
 
-/** With what is told of followed addresses, which holds while the stream itself is not connected too. */
-export interface StreamStateWithReasons extends StreamState {
-  untaken: string | null;
-  /** Likewise, of the program's accounts. */
-  unlisted: string | null;
-  /** Likewise, of the node that the rest is read from. */
+/** What is missing while the stream is connected, in words; kept while it is not. */
+interface Lacks {
+  /** Of the node that the rest is read from. */
   other: string | null;
-  /** Likewise, of what the stream has missed. */
+  /** Of what the stream has missed. */
   stalled: string | null;
+  /** Of the program's accounts. */
+  unlisted: string | null;
+  /** Of followed addresses. */
+  untaken: string | null;
+}
+
+/** The state as it is told, and what its reason is made of while the stream is connected. */
+export interface KnownStream {
+  state: StreamState;
+  lacks: Lacks;
 }
 
 /** @param listed as it was when it was told last. */
-export const unconnected = (now: number, listed = false): StreamStateWithReasons => ({
-  connected: false,
-  since: now,
-  reason: NOT_YET,
-  addresses: 0,
-  overRpc: 0,
-  listed,
-  untaken: null,
-  unlisted: null,
-  other: null,
-  stalled: null,
+export const unconnected = (now: number, listed = false): KnownStream => ({
+  state: { connected: false, since: now, reason: NOT_YET, addresses: 0, overRpc: 0, listed },
+  lacks: { other: null, stalled: null, unlisted: null, untaken: null },
 });
 
 /** Why accounts that were not written since may not be known. */
@@ -51,62 +50,58 @@ const ALL_KNOWN: Partial<Record<ListStatus, boolean>> = {
   ...{ refused: false, silent: false, part: false, proved: true },
 };
 
-/** What is missing while the stream is connected. */
-function lacksOf({
-  untaken,
-  unlisted,
-  other,
-  stalled,
-}: Pick<StreamStateWithReasons, 'untaken' | 'unlisted' | 'other' | 'stalled'>): string | null {
+function wordsOf({ other, stalled, unlisted, untaken }: Lacks): string | null {
   const lacks = [other, stalled, unlisted, untaken].filter((one) => one !== null);
   return lacks.length === 0 ? null : lacks.join('; ');
 }
 
-/** What an event makes of the state; the same object where it changes nothing. */
-export function stateAfter(
-  state: StreamStateWithReasons,
-  event: StreamEvent,
-  now: number,
-): StreamStateWithReasons {
+/** What an event makes of it; the same object where it changes nothing. */
+export function stateAfter(known: KnownStream, event: StreamEvent, now: number): KnownStream {
+  const { state, lacks } = known;
   if (event.type === 'connected') {
-    return state.connected ? state : { ...state, connected: true, since: now, reason: lacksOf(state) };
+    if (state.connected) return known;
+    return { state: { ...state, connected: true, since: now, reason: wordsOf(lacks) }, lacks };
   }
   if (event.type === 'disconnected') {
     const reason = event.reason.slice(0, MOST_REASON);
-    const isKnown = !state.connected && state.reason === reason;
-    return isKnown
-      ? state
-      : { ...state, connected: false, since: state.connected ? now : state.since, reason };
+    if (!state.connected && state.reason === reason) return known;
+    return {
+      state: { ...state, connected: false, since: state.connected ? now : state.since, reason },
+      lacks,
+    };
   }
   const told = toldBy(event);
-  if (told === null) return state;
-  const lacking = { ...state, ...told };
-  const next = { ...lacking, reason: state.connected ? lacksOf(lacking) : state.reason };
-  if (Object.entries(next).every(([name, value]) => state[name as keyof StreamStateWithReasons] === value))
-    return state;
-  const since = state.connected && (next.reason === null) !== (state.reason === null) ? now : state.since;
-  return { ...next, since };
+  if (told === null) return known;
+  const next = { state: { ...state, ...told.state }, lacks: { ...lacks, ...told.lacks } };
+  if (state.connected) next.state.reason = wordsOf(next.lacks);
+  if (isSame(next.state, state) && isSame(next.lacks, lacks)) return known;
+  if (state.connected && (next.state.reason === null) !== (state.reason === null)) next.state.since = now;
+  return next;
 }
 
-type ToldBy<E> = (event: E) => Partial<StreamStateWithReasons>;
+const isSame = <T extends object>(one: T, other: T): boolean =>
+  Object.entries(one).every(([name, value]) => other[name as keyof T] === value);
+
+type ToldBy<E> = (event: E) => { state?: Partial<StreamState>; lacks: Partial<Lacks> };
 /** What holds whether the stream is connected or not. */
 type Lasting = Exclude<StreamEvent, { type: 'connected' | 'disconnected' }>;
 
-/** What each event says of the state; null: nothing. */
+/** What each event says; null: nothing. */
 const TOLD_BY: { [T in Lasting['type']]: ToldBy<Extract<Lasting, { type: T }>> | null } = {
   listed: ({ listed: status }) => {
     const listed = ALL_KNOWN[status];
-    return { unlisted: UNLISTED[status], ...(listed === undefined ? {} : { listed }) };
+    return { state: listed === undefined ? {} : { listed }, lacks: { unlisted: UNLISTED[status] } };
   },
   compared: ({ others, addresses }) => ({
-    other: others.length === 0 ? null : otherChain(others, addresses),
+    lacks: { other: others.length === 0 ? null : otherChain(others, addresses) },
   }),
-  stalled: ({ reason }) => ({ stalled: reason === null ? null : `history stands still: ${reason}` }),
-  followed: (followed) => ({
-    addresses: followed.addresses,
-    overRpc: followed.overRpc,
-    untaken: wordsOf(followed),
+  stalled: ({ reason }) => ({
+    lacks: { stalled: reason === null ? null : `history stands still: ${reason}` },
   }),
+  followed: (followed) => {
+    const { addresses, overRpc } = followed;
+    return { state: { addresses, overRpc }, lacks: { untaken: untakenWords(followed) } };
+  },
   released: null,
   late: null,
   tip: null,
@@ -115,10 +110,10 @@ const TOLD_BY: { [T in Lasting['type']]: ToldBy<Extract<Lasting, { type: T }>> |
 };
 
 /** The type picks the function of its own event, which the compiler cannot follow through the map. */
-const toldBy = (event: Lasting): Partial<StreamStateWithReasons> | null =>
+const toldBy = (event: Lasting): ReturnType<ToldBy<Lasting>> | null =>
   (TOLD_BY[event.type] as ToldBy<Lasting> | null)?.(event) ?? null;
 
-function wordsOf({ addresses, overRpc, reason, down }: Followed): string | null {
+function untakenWords({ addresses, overRpc, reason, down }: Followed): string | null {
   if (down !== null) {
     const all = overRpc > 0 && overRpc === addresses ? ', they are read over RPC in turns' : '';
     return `the followed addresses are not streamed${all}: ${down.slice(0, MOST_REASON)}`;
@@ -150,33 +145,32 @@ export function createStateTeller(options: {
   signal: AbortSignal;
 }): StateTeller {
   const { log, listed, logger, signal } = options;
-  let state = unconnected(Date.now(), listed);
+  let known = unconnected(Date.now(), listed);
   let wake = () => {};
   signal.addEventListener('abort', () => wake(), { once: true });
   const tell = async () => {
     const readAt = Date.now();
-    const { untaken: _, unlisted: __, stalled: ___, other: ____, ...told } = state;
     try {
-      await log.append([{ kind: 'reading', readAt, reading: { type: 'stream', ...told } }]);
+      await log.append([{ kind: 'reading', readAt, reading: { type: 'stream', ...known.state } }]);
     } catch (error) {
       logger.warn({ error: messageOf(error) }, "the stream's state was not told; it is told again");
     }
   };
   return {
     onEvent: (event) => {
-      const next = stateAfter(state, event, Date.now());
-      if (next === state) return;
-      state = next;
+      const next = stateAfter(known, event, Date.now());
+      if (next === known) return;
+      known = next;
       wake();
     },
     run: async () => {
       while (!signal.aborted) {
-        const told = state;
+        const told = known;
         const changed = new Promise<void>((resolve) => {
           wake = resolve;
         });
         await tell();
-        if (state !== told) continue;
+        if (known !== told) continue;
         const rest = new AbortController();
         await Promise.race([changed, pause(STREAM_HEARTBEAT_MS, AbortSignal.any([signal, rest.signal]))]);
         rest.abort();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import {
   createStateTeller,
-  type StreamStateWithReasons,
+  type KnownStream,
   stateAfter,
   streamWords,
   unconnected,
@@ -19,18 +19,18 @@ const refused = {
   down: null,
 } as const;
 
-function after(events: readonly StreamEvent[]): StreamStateWithReasons {
-  return events.reduce((state, event, at) => stateAfter(state, event, 1_000 * (at + 1)), unconnected(0));
+function after(events: readonly StreamEvent[]): KnownStream {
+  return events.reduce((known, event, at) => stateAfter(known, event, 1_000 * (at + 1)), unconnected(0));
 }
 
 test('accounts that no node lists are told while the stream is connected, beside what else is', () => {
   const unlisted = after([{ type: 'connected' }, { type: 'listed', listed: 'refused' }]);
-  expect(unlisted).toMatchObject({ connected: true, since: 2_000 });
-  expect(unlisted.reason).toMatch(/^SOLANA_RPC_URL refuses getProgramAccounts: /);
+  expect(unlisted.state).toMatchObject({ connected: true, since: 2_000 });
+  expect(unlisted.state.reason).toMatch(/^SOLANA_RPC_URL refuses getProgramAccounts: /);
   const both = stateAfter(unlisted, refused, 3_000);
-  expect(both.reason).toMatch(/^SOLANA_RPC_URL refuses .*; 2 of 12 followed addresses/);
-  expect(both.since).toBe(2_000);
-  expect(stateAfter(unlisted, { type: 'listed', listed: 'unproved' }, 4_000)).toMatchObject({
+  expect(both.state.reason).toMatch(/^SOLANA_RPC_URL refuses .*; 2 of 12 followed addresses/);
+  expect(both.state.since).toBe(2_000);
+  expect(stateAfter(unlisted, { type: 'listed', listed: 'unproved' }, 4_000).state).toMatchObject({
     reason: null,
     since: 4_000,
   });
@@ -38,18 +38,20 @@ test('accounts that no node lists are told while the stream is connected, beside
 
 test('history that stands still is told first, since when it does, and no more once it goes on', () => {
   const still = after([{ type: 'connected' }, { type: 'stalled', reason: 'SOLANA_RPC_URL (timed out)' }]);
-  expect(streamWords(still)).toBe(
+  expect(streamWords(still.state)).toBe(
     'since 1970-01-01T00:00:02.000Z: history stands still: SOLANA_RPC_URL (timed out)',
   );
-  expect(stateAfter(still, refused, 3_000).reason).toMatch(/^history stands still: .*; 2 of 12 followed/);
-  expect(stateAfter(still, { type: 'stalled', reason: null }, 4_000)).toMatchObject({
+  expect(stateAfter(still, refused, 3_000).state.reason).toMatch(
+    /^history stands still: .*; 2 of 12 followed/,
+  );
+  expect(stateAfter(still, { type: 'stalled', reason: null }, 4_000).state).toMatchObject({
     reason: null,
     since: 4_000,
   });
 });
 
 test('the state says since when it is so, and not connected says why', () => {
-  expect(after([{ type: 'connected' }, { type: 'connected' }])).toMatchObject({
+  expect(after([{ type: 'connected' }, { type: 'connected' }]).state).toMatchObject({
     connected: true,
     since: 1_000,
   });
@@ -58,29 +60,34 @@ test('the state says since when it is so, and not connected says why', () => {
     { type: 'disconnected', reason: 'gone' },
     { type: 'disconnected', reason: 'refused' },
   ]);
-  expect(down).toMatchObject({ connected: false, since: 2_000, reason: 'refused' });
-  expect(streamWords(down)).toBe('not connected since 1970-01-01T00:00:02.000Z: refused');
-  expect(streamWords(after([{ type: 'connected' }]))).toBeNull();
+  expect(down.state).toMatchObject({ connected: false, since: 2_000, reason: 'refused' });
+  expect(streamWords(down.state)).toBe('not connected since 1970-01-01T00:00:02.000Z: refused');
+  expect(streamWords(after([{ type: 'connected' }]).state)).toBeNull();
 });
 
 test('what the provider does not take is told while the stream goes on, with its words', () => {
-  const state = after([{ type: 'connected' }, refused]);
-  expect(state).toMatchObject({ connected: true, since: 2_000, addresses: 12, overRpc: 2 });
-  expect(streamWords(state)).toContain('2 of 12 followed addresses are read over RPC: only 10 allowed');
-  expect(stateAfter(state, refused, 9_000)).toBe(state);
-  expect(stateAfter(state, { ...refused, overRpc: 0, reason: null }, 9_000)).toMatchObject({ reason: null });
+  const known = after([{ type: 'connected' }, refused]);
+  expect(known.state).toMatchObject({ connected: true, since: 2_000, addresses: 12, overRpc: 2 });
+  expect(streamWords(known.state)).toContain('2 of 12 followed addresses are read over RPC: only 10 allowed');
+  expect(stateAfter(known, refused, 9_000)).toBe(known);
+  expect(stateAfter(known, { ...refused, overRpc: 0, reason: null }, 9_000).state).toMatchObject({
+    reason: null,
+  });
 });
 
 test('what is not taken, or not streamed, is told again when the stream itself is back', () => {
   const again: StreamEvent[] = [{ type: 'disconnected', reason: 'gone' }, { type: 'connected' }];
-  const state = after([{ type: 'connected' }, refused, ...again]);
-  expect(state).toMatchObject({ connected: true, since: 4_000, overRpc: 2 });
-  expect(streamWords(state)).toContain('2 of 12 followed addresses are read over RPC: only 10 allowed');
+  const known = after([{ type: 'connected' }, refused, ...again]);
+  expect(known.state).toMatchObject({ connected: true, since: 4_000, overRpc: 2 });
+  expect(streamWords(known.state)).toContain('2 of 12 followed addresses are read over RPC: only 10 allowed');
   const down = { ...refused, overRpc: 0, reason: null, down: 'the provider is not reachable' };
   const without = after([{ type: 'connected' }, down, ...again]);
-  expect(streamWords(without)).toContain('are not streamed: the provider is not reachable');
-  expect(stateAfter(without, { ...down, down: null }, 9_000)).toMatchObject({ reason: null, since: 9_000 });
-  expect(streamWords(stateAfter(without, { ...down, overRpc: 12 }, 9_000))).toBe(
+  expect(streamWords(without.state)).toContain('are not streamed: the provider is not reachable');
+  expect(stateAfter(without, { ...down, down: null }, 9_000).state).toMatchObject({
+    reason: null,
+    since: 9_000,
+  });
+  expect(streamWords(stateAfter(without, { ...down, overRpc: 12 }, 9_000).state)).toBe(
     'since 1970-01-01T00:00:04.000Z: the followed addresses are not streamed, they are read over RPC in turns: the provider is not reachable',
   );
 });
