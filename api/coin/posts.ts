@@ -3,6 +3,7 @@ import type { ModelRow } from '../../clickhouse/queries/states/registries.ts';
 import type { PostsResponse } from '../../schemas/responses/coin/posts.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { modelOf } from '../figures/model.ts';
+import { ageField } from '../http/answers/age.ts';
 import { pageOf } from '../http/paging.ts';
 import type { RouteContext, RouteReply } from '../http/route.ts';
 import type { ReadDeps, ReadPosts } from '../latest/read-deps.ts';
@@ -20,7 +21,8 @@ export function postsHandler(deps: ReadDeps) {
     if (found === null) return noCoin(mint);
     const { limit, offset } = pageOf(context.query, { fallback: 20, max: 100 });
     const feed = (await deps.readPosts?.(mint, limit, offset)) ?? { total: 0, posts: [] };
-    return { status: 200, body: postsOf(mint, found, { limit, offset }, feed) };
+    const body = postsOf(mint, found, { limit, offset }, feed);
+    return { status: 200, body, headers: ageField(deps.latest) };
   };
 }
 

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import Koa, { type Context, type Next } from 'koa';
 import type { Latest } from '../latest/latest.ts';
 import type { View } from '../latest/view.ts';
+import { ageField } from './answers/age.ts';
 import { answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
 import { createLargeAnswers, type SendLarge } from './answers/large-answers.ts';
 import { createPackedAnswers, type PackedAnswers } from './answers/packed-answers.ts';
@@ -152,9 +153,7 @@ async function answerShared(
   const found = shared.ready(key, make) ?? (await shared.wait(key, make, inTurn, address));
   const packing = packed.of(found, ctx.get('Accept-Encoding'), hasIt(ctx, found));
   const form = packing instanceof Promise ? await packing : packing;
-  // The store is silent: what is told is from before.
-  const age = Math.floor(latest.age() / 1000);
-  if (age > 0) ctx.set('Age', String(age));
+  ctx.set(ageField(latest));
   keptTargets.note(ctx.url, found, { database, key, path: route.path });
   send(ctx, form, true, sendLarge);
 }

@@ -1,4 +1,5 @@
 import http from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type Koa from 'koa';
 import { createBag } from '../../runtime/bag.ts';
 import { doneWithin } from '../../runtime/process/lifecycle.ts';
@@ -50,6 +51,12 @@ export interface BindOptions {
 export interface Bound extends Listening {
   serve(app: Koa): void;
 }
+
+/** The first of these is called in the turn that is under way, which may have read before it came. */
+const whatHasComeIsRead = async (): Promise<void> => {
+  await nextTurn();
+  await nextTurn();
+};
 
 /** Serves the application; rejects where the address is taken. */
 export async function listen(app: Koa, host: string, port: number): Promise<Listening> {
@@ -105,11 +112,13 @@ export async function bind(host: string, port: number, options: BindOptions = {}
       application.resolve(app.callback());
     },
     close: async () => {
+      isClosing = true;
+      // Whoever asks again and again on a connection would keep it open for as long as it may be.
+      for (const response of answering.all()) response.shouldKeepAlive = false;
+      served?.emit(CLOSING);
+      // A connection counts as idle as long as nobody has read the request that has come on it.
+      await whatHasComeIsRead();
       await new Promise<void>((resolve) => {
-        isClosing = true;
-        // Whoever asks again and again on a connection would keep it open for as long as it may be.
-        for (const response of answering.all()) response.shouldKeepAlive = false;
-        served?.emit(CLOSING);
         const limit = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
         server.close(() => {
           clearTimeout(limit);
