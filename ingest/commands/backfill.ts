@@ -21,7 +21,7 @@ import { createKafkaWriter } from '../log/kafka/writer.ts';
 import { createCursorFile, logPlaces } from '../operate/backfill/cursor.ts';
 import { outcome, unreadLines } from '../operate/backfill/outcome.ts';
 import { runBackfill } from '../operate/backfill/run.ts';
-import { storedState } from '../stream/stored-state.ts';
+import { backfillStore } from '../operate/backfill/stored.ts';
 
 const COMMAND = {
   usage: 'npm run backfill',
@@ -56,7 +56,7 @@ await runMain(async (signal) => {
     const rpc = ofIndexedChain(createRpc(rpcUrls, { commitment }), () => store, warn);
     const done = await runBackfill({
       ...{ rpc, log, programId, launchpadProgramId, fromSlot, logger, signal },
-      store: storedState(store),
+      store: backfillStore(store),
       cursor: createCursorFile(
         path.resolve(config.dataDir),
         [...[...brokers].sort(), prefix, programId, String(fromSlot)],

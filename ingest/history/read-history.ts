@@ -29,6 +29,7 @@ export interface UnreadGap extends Gap {
 export interface HistoryStep {
   left: Gap;
   transactions: number;
+  /** One for each transaction: a slot may have several. */
   unread: readonly UnreadGap[];
 }
 
@@ -42,8 +43,9 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
   const { log, signal } = options;
   let stuck: UnreadGap | null = null;
   const read = await readHistory(gap, options, async ({ left, transactions, unread }) => {
-    stuck = unread.find(({ fromSlot }) => fromSlot === gap.fromSlot) ?? null;
-    const others = unread.filter((one) => one !== stuck);
+    const gaps = oneOfEachSlot(unread);
+    stuck = gaps.find(({ fromSlot }) => fromSlot === gap.fromSlot) ?? null;
+    const others = gaps.filter((one) => one !== stuck);
     if (others.length > 0) {
       await log.append(others.map(unreadRecord));
       options.onUnread?.(others);
@@ -105,6 +107,11 @@ export function progress(gap: Gap, obstacle: GapObstacle | null): GapRecord {
 
 export const unreadRecord = (gap: UnreadGap): GapRecord => progress(gap, obstacleOf(gap));
 
+/** A gap names one transaction: of those of a slot the oldest. @param unread newest first */
+export const oneOfEachSlot = (unread: readonly UnreadGap[]): UnreadGap[] => [
+  ...new Map(unread.map((gap) => [gap.fromSlot, gap])).values(),
+];
+
 const obstacleOf = ({ signature }: UnreadGap): GapObstacle => ({ type: 'unread', signature });
 
 async function readSlice(
@@ -115,13 +122,13 @@ async function readSlice(
   await inParallel(slice.signatures, concurrency, async (info, at) => {
     found[at] = await readListed(rpc, info, slice.orders[at] as number, signal);
   });
-  const unread = new Map<bigint, UnreadGap>();
+  const unread: UnreadGap[] = [];
   let before = slice.above;
   slice.signatures.forEach(({ signature, slot, blockTime }, at) => {
     const newer = slice.signatures[at - 1];
     if (newer !== undefined && newer.slot > slot) before = newer.signature;
     if (found[at] === null)
-      unread.set(slot, { fromSlot: slot, toSlot: slot, toTime: blockTime, before, signature });
+      unread.push({ fromSlot: slot, toSlot: slot, toTime: blockTime, before, signature });
   });
-  return { records: found.filter((record) => record !== null).reverse(), unread: [...unread.values()] };
+  return { records: found.filter((record) => record !== null).reverse(), unread };
 }

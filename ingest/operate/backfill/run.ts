@@ -1,24 +1,24 @@
 import { retryUntilDone } from '../../../runtime/retry.ts';
 import type { Gap } from '../../history/gap.ts';
-import type { StreamStore } from '../../stream/stored-state.ts';
 import { type BackfillAccountsOptions, type BackfilledAccounts, backfillAccounts } from './accounts.ts';
 import type { Unread } from './cursor.ts';
+import type { BackfillStore } from './stored.ts';
 import { type BackfillTransactionsOptions, backfillTransactions } from './transactions.ts';
 
 export interface BackfillOptions
   extends BackfillTransactionsOptions,
     Pick<BackfillAccountsOptions, 'patienceMs'> {
-  store: Pick<StreamStore, 'knownAccounts' | 'openGaps'>;
+  store: BackfillStore;
   launchpadProgramId: string;
 }
 
 export interface Backfilled extends BackfilledAccounts, Closing {
   transactions: number;
-  /** Those that could not be read: each keeps a gap of its slot. */
-  unread: readonly Unread[];
 }
 
 interface Closing {
+  /** Transactions that could not be read and that the index does not have: each keeps a gap of its slot. */
+  unread: readonly Unread[];
   /** Gaps that are closed by what was read. */
   closed: Gap[];
   /** Those that stay open, but for slots of which a transaction could not be read. */
@@ -58,7 +58,7 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
   const closing = await retry('closing gaps', () => closeGaps(options, topSlot, unread));
   if (closing === null) return null;
   cursor.remove();
-  return { ...accounts, ...closing, ...transactions, unread: [...unread.values()] };
+  return { ...accounts, transactions: transactions.transactions, ...closing };
 }
 
 /**
@@ -68,9 +68,12 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
 async function closeGaps(
   { store, log, fromSlot }: BackfillOptions,
   topSlot: bigint,
-  unread: ReadonlyMap<bigint, unknown>,
+  refused: readonly Unread[],
 ): Promise<Closing> {
-  const open = (await store.openGaps()).filter((gap) => !unread.has(gap.fromSlot));
+  // Ingest may have read them since, or the stream's were not applied yet.
+  const unread = await store.lacking(refused);
+  const lacks = new Set(unread.map(({ fromSlot: slot }) => slot));
+  const open = (await store.openGaps()).filter((gap) => !lacks.has(gap.fromSlot));
   const inside = open.filter((gap) => gap.fromSlot >= fromSlot && gap.toSlot <= topSlot);
   // A closing that names no more than its first slot is of somebody who knows that nothing was opened again.
   const closable = inside.filter((gap) => gap.fromSlot < topSlot);
@@ -79,5 +82,5 @@ async function closeGaps(
       ...{ kind: 'gap', fromSlot: from, toSlot: topSlot, toTime: null, closed: true },
     })),
   );
-  return { closed: closable, left: open.filter((gap) => !closable.includes(gap)) };
+  return { unread, closed: closable, left: open.filter((gap) => !closable.includes(gap)) };
 }

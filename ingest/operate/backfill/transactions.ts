@@ -6,9 +6,10 @@ import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import { isoTime } from '../../../schemas/units.ts';
 import { type Gap, HistoryUnavailableError } from '../../history/gap.ts';
 import { SETTLED_AFTER } from '../../history/prove-top.ts';
-import { readHistory, unreadRecord } from '../../history/read-history.ts';
+import { oneOfEachSlot, readHistory, type UnreadGap, unreadRecord } from '../../history/read-history.ts';
 import type { LogWriter } from '../../log/port.ts';
 import type { Cursor, CursorFile, Unread } from './cursor.ts';
+import type { BackfillStore } from './stored.ts';
 
 /** A node that lacks what it lists may have it a moment later; one that says so again and again does not. */
 const MOST_REFUSALS = 6;
@@ -16,6 +17,7 @@ const MOST_REFUSALS = 6;
 export interface BackfillTransactionsOptions {
   rpc: Rpc;
   log: LogWriter;
+  store: Pick<BackfillStore, 'lacking'>;
   programId: string;
   /** The first slot whose transactions are read. */
   fromSlot: bigint;
@@ -31,7 +33,8 @@ export interface BackfilledTransactions {
   /** Up to there all is read. */
   topSlot: bigint;
   transactions: number;
-  unread: Map<bigint, Unread>;
+  /** Those that could not be read and that the index did not have. */
+  unread: readonly Unread[];
 }
 
 /**
@@ -53,8 +56,7 @@ export async function backfillTransactions(
   const begunAt = earlier?.begunAt ?? Date.now();
   if (earlier !== null) options.say(goingOn(earlier, cursor.file));
 
-  const unreadOnes = new Map<bigint, Unread>();
-  for (const one of earlier?.unread ?? []) unreadOnes.set(one.fromSlot, one);
+  const unreadOnes: Unread[] = [...(earlier?.unread ?? [])];
   const slotsOf = (from: bigint, to: bigint) =>
     Math.max(0, Number(to) - Math.max(Number(from), Number(lowest)) + 1);
   const total = slotsOf(fromSlot, topSlot);
@@ -67,6 +69,10 @@ export async function backfillTransactions(
   };
   show();
 
+  const lacking = (unread: readonly UnreadGap[]) =>
+    unread.length === 0
+      ? []
+      : retryUntilDone('reading what is there', () => options.store.lacking(unread), options);
   const readLeg = async ({ gap, topSlot: legTop }: Leg) => {
     let refusals = 0;
     const done = await retryUntilDone(
@@ -78,12 +84,15 @@ export async function backfillTransactions(
           return await readHistory(gap, options, async ({ left, transactions, unread }) => {
             refusals = 0;
             read = transactions;
-            if (unread.length > 0) await options.log.append(unread.map(unreadRecord));
-            for (const one of unread) unreadOnes.set(one.fromSlot, one);
+            // What the index has is no gap: the stream brought it, or another node.
+            const missing = await lacking(unread);
+            if (missing === null) return;
+            if (missing.length > 0) await options.log.append(oneOfEachSlot(missing).map(unreadRecord));
+            unreadOnes.push(...missing.map(({ fromSlot, signature }) => ({ fromSlot, signature })));
             gap.toSlot = left.toSlot;
             gap.before = left.before ?? null;
             const place = { fromSlot: gap.fromSlot, toSlot: gap.toSlot, topSlot: legTop };
-            await cursor.write({ begunAt, ...place, unread: [...unreadOnes.values()] });
+            await cursor.write({ begunAt, ...place, unread: unreadOnes });
             show();
           });
         } catch (error) {

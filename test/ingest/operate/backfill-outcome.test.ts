@@ -7,9 +7,11 @@ import { createLife } from '../../../devnet/life/life.ts';
 import { POLITE, type RpcManners } from '../../../devnet/rpc/manners.ts';
 import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import type { Gap } from '../../../ingest/history/gap.ts';
+import { partsOf } from '../../../ingest/log/gap-obstacle.ts';
 import { type Cursor, type CursorFile, createCursorFile } from '../../../ingest/operate/backfill/cursor.ts';
 import { outcome, unreadLines } from '../../../ingest/operate/backfill/outcome.ts';
 import { type BackfillOptions, runBackfill } from '../../../ingest/operate/backfill/run.ts';
+import type { BackfillStore } from '../../../ingest/operate/backfill/stored.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { createProgress } from '../../../runtime/process/progress.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
@@ -44,6 +46,13 @@ const show = (text: string) => {
 };
 
 const open = (fromSlot: bigint, toSlot: bigint): Gap => ({ fromSlot, toSlot, toTime: null });
+
+/** @param whole signatures that the index has */
+const storeOf = (gaps: readonly Gap[], whole: () => readonly string[] = () => []): BackfillStore => ({
+  knownAccounts: async () => [],
+  openGaps: async () => [...gaps],
+  lacking: async (transactions) => transactions.filter(({ signature }) => !whole().includes(signature)),
+});
 
 const keeping = (kept: Cursor | null): CursorFile => ({
   file: 'kept',
@@ -92,7 +101,7 @@ async function run(
     ...{ fromSlot, programId: chain.programId, launchpadProgramId: chain.programId },
     rpc: { ...node, ...changed(node) },
     log: { append: async (added) => void records.push(...added), close: async () => {} },
-    store: { knownAccounts: async () => [], openGaps: async () => gaps },
+    store: storeOf(gaps),
     cursor: keeping(null),
     say: (sentence) => void said.push(sentence),
     progress: (what, unit) => createProgress({ what, unit, out: { write: show } }),
@@ -124,6 +133,50 @@ test('a transaction that cannot be read is named, with its slot, and its gap is 
     `transaction ${signature} cannot be read, and slot ${slot} stays a gap; name a node in SOLANA_RPC_URL that has it, and run it again`,
   ]);
   expect(records.filter(({ kind }) => kind === 'gap')).toMatchObject([{ fromSlot: slot, closed: false }]);
+});
+
+test('a transaction that cannot be read and that the index has whole is no gap, and all is well', async () => {
+  const { signature } = ledgerTransactions(chain)[5] as { signature: string };
+  const withheld = { befalls: (one: string) => one === signature, times: 1_000 };
+  const store = storeOf([], () => [signature]);
+  const { err, records } = await backfilled(0n, [], { withheld }, undefined, { store });
+  expect(records.filter(({ kind }) => kind === 'gap')).toEqual([]);
+  expect(err).toEqual([]);
+});
+
+test('of several that cannot be read in a slot its gap names one that the index lacks, and each of those is told', async () => {
+  const [slot, ofSlot] = [...Map.groupBy(ledgerTransactions(chain), (one) => one.slot)].find(
+    ([, all]) => all.length > 2 && all.length < 8,
+  ) as [bigint, { signature: string }[]];
+  const signatures = ofSlot.map(({ signature }) => signature);
+  const withheld = { befalls: (one: string) => signatures.includes(one), times: 1_000 };
+  for (const whole of [signatures.slice(0, 1), signatures.slice(-1)]) {
+    const lacked = signatures.filter((one) => !whole.includes(one));
+    const store = storeOf([open(slot, slot)], () => whole);
+    const { out, err, records } = await backfilled(0n, [], { withheld }, undefined, { store });
+    const gaps = records.flatMap((record) => (record.kind === 'gap' ? [record] : []));
+    expect(gaps).toMatchObject([{ fromSlot: slot, toSlot: slot, closed: false }]);
+    expect(lacked).toContain(partsOf(gaps[0]?.obstacle ?? null).unread);
+    expect(out).toEqual([expect.stringMatching(/; gaps closed: none$/)]);
+    expect(err.map((line) => line.split(' ')[1]).toSorted()).toEqual(lacked.toSorted());
+  }
+});
+
+test('one that the index has by the end is told no more, and its gap is closed', async () => {
+  const { signature, slot } = ledgerTransactions(chain)[5] as { signature: string; slot: bigint };
+  const withheld = { befalls: (one: string) => one === signature, times: 1_000 };
+  let asked = 0;
+  const store: BackfillStore = {
+    ...storeOf([open(slot, slot)]),
+    lacking: async (transactions) => (++asked === 1 ? [...transactions] : []),
+  };
+  const { out, err, records } = await backfilled(0n, [], { withheld }, undefined, { store });
+  expect(err).toEqual([]);
+  expect(out).toEqual([expect.stringMatching(new RegExp(`; gaps closed: ${slot} to ${slot}$`))]);
+  expect(records.filter(({ kind }) => kind === 'gap')).toMatchObject([
+    { fromSlot: slot, closed: false },
+    { fromSlot: slot, closed: true },
+  ]);
 });
 
 test('a run that was ended leaves to the next what could not be read of what it had passed', async () => {
@@ -225,7 +278,7 @@ test('what somebody gave the program is in no list by first bytes, and makes non
     },
   });
   const known = [{ address: given, expected: 'token_account', named: true }] as const;
-  const store = { knownAccounts: async () => [...known], openGaps: async () => [] };
+  const store = { ...storeOf([]), knownAccounts: async () => [...known] };
   const { err, records } = await backfilled(0n, [], { scans: 'filtered' }, giving, { store });
   expect(records.some((one) => one.kind === 'account' && encodeBase58(one.address) === given)).toBe(true);
   expect(err).toEqual([]);

@@ -1,0 +1,26 @@
+import type { Store } from '../../../clickhouse/client.ts';
+import { nameOf } from '../../../clickhouse/queries/transactions/by-transaction.ts';
+import { wholeOf } from '../../../clickhouse/queries/transactions/whole.ts';
+import { type StreamStore, storedState } from '../../stream/stored-state.ts';
+import type { Unread } from './cursor.ts';
+
+/** What a backfill asks the index. */
+export interface BackfillStore extends Pick<StreamStore, 'knownAccounts' | 'openGaps'> {
+  /** Those of some transactions that the index does not have whole in their slot. */
+  lacking<T extends Unread>(transactions: readonly T[]): Promise<T[]>;
+}
+
+export function backfillStore(store: Store): BackfillStore {
+  const { knownAccounts, openGaps } = storedState(store);
+  return {
+    knownAccounts,
+    openGaps,
+    lacking: async (transactions) => {
+      if (transactions.length === 0) return [];
+      const whole = new Set((await wholeOf(store, transactions.map(placeOf))).map(nameOf));
+      return transactions.filter((one) => !whole.has(nameOf(placeOf(one))));
+    },
+  };
+}
+
+const placeOf = ({ fromSlot, signature }: Unread) => ({ slot: fromSlot.toString(), signature });

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { STANDING } from '../../../clickhouse/queries/transactions/disputed.ts';
+import { backfillStore } from '../../../ingest/operate/backfill/stored.ts';
+import { signature, TIME } from '../../api/support/rows.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+
+let store: Store;
+beforeAll(async () => {
+  store = await embeddedDatabase();
+});
+afterAll(() => store.close());
+
+const read = (name: string, slot: bigint) => ({
+  ...{
+    signature: signature(name),
+    slot: slot.toString(),
+    failed: 0,
+    tx_index: 0,
+    has_index: 1,
+    block_time: TIME,
+  },
+});
+const standing = (name: string, of: number) => ({ slot: '5', signature: signature(name), standing: of });
+
+test('the index has what was read whole in that slot, and of which nobody doubts what it did', async () => {
+  const names = ['whole', 'disputed', 'struck', 'decided', 'moved'];
+  await store.insert(
+    'transactions',
+    names.map((name) => read(name, name === 'moved' ? 6n : 5n)),
+  );
+  await store.insert('disputed_transactions', [
+    standing('disputed', STANDING.disputed),
+    standing('struck', STANDING.struck),
+    standing('decided', STANDING.disputed),
+  ]);
+  await store.insert('disputed_transactions', [standing('decided', STANDING.decided)]);
+  const asked = [...names, 'unheard'].map((name) => ({ fromSlot: 5n, signature: signature(name) }));
+  const lacking = await backfillStore(store).lacking(asked);
+  expect(lacking.map((one) => one.signature)).toEqual(
+    ['disputed', 'struck', 'moved', 'unheard'].map((name) => signature(name)),
+  );
+  expect(await backfillStore(store).lacking([])).toEqual([]);
+});
