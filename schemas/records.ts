@@ -85,6 +85,7 @@ export interface GapRecord {
   closed: boolean;
   /** Where the list of its transactions goes on: behind this signature, base58, which is not the oldest. */
   before?: string | null;
+  /** Of a closing: the transaction that the gap had named and that is there now, or from which slot on it was read. */
   obstacle?: GapObstacle | null;
 }
 

@@ -16,19 +16,27 @@ export interface GapPlace {
  * Where a gap stands once a record of it is applied. Two may read the same gap: whoever opened it, and a backfill,
  * which closes it up to the slot that it has read to. Such a closing leaves a gap open that was opened again further
  * than that, and what it has closed is not opened again by somebody who still narrows it; but by whoever could not read
- * a transaction of its first slot, for a reader of history may have been told of fewer.
+ * a transaction of its first slot, for a reader of history may have been told of fewer. That one a backfill closes by
+ * naming the transaction, which it has read then.
  */
 export function gapAfter(known: GapPlace | undefined, record: GapRecord): GapPlace {
   const { fromSlot, toSlot, toTime, closed, before = null, obstacle = null } = record;
   const told = { toSlot, toTime, closed, before, obstacle };
   if (known === undefined) return told;
   if (closed) {
-    const reaches = toSlot === fromSlot || toSlot >= known.toSlot || known.closed;
+    const reaches =
+      toSlot === fromSlot || known.closed || (toSlot >= known.toSlot && hasRead(known, obstacle));
     if (!reaches) return known;
     return { ...told, toSlot: known.closed && known.toSlot > toSlot ? known.toSlot : toSlot };
   }
   const isRead = known.closed && known.toSlot > fromSlot && toSlot <= known.toSlot;
   return isRead && obstacle?.type !== 'unread' ? known : told;
+}
+
+/** Whether whoever closes a gap that names a transaction names it too. */
+function hasRead({ obstacle: open }: GapPlace, obstacle: GapObstacle | null): boolean {
+  if (open?.type !== 'unread') return true;
+  return obstacle?.type === 'unread' && obstacle.signature === open.signature;
 }
 
 /** Rows of a batch's gap records: what opens a gap or widens it precedes the facts behind it, the rest follows them. */

@@ -1,7 +1,6 @@
 import { retryUntilDone } from '../../../runtime/retry.ts';
-import type { Gap } from '../../history/gap.ts';
 import { type BackfillAccountsOptions, type BackfilledAccounts, backfillAccounts } from './accounts.ts';
-import type { Unread } from './cursor.ts';
+import { type Closing, closeGaps } from './close-gaps.ts';
 import type { BackfillStore } from './stored.ts';
 import { type BackfillTransactionsOptions, backfillTransactions } from './transactions.ts';
 
@@ -14,15 +13,6 @@ export interface BackfillOptions
 
 export interface Backfilled extends BackfilledAccounts, Closing {
   transactions: number;
-}
-
-interface Closing {
-  /** Transactions that could not be read and that the index does not have: each keeps a gap of its slot. */
-  unread: readonly Unread[];
-  /** Gaps that are closed by what was read. */
-  closed: Gap[];
-  /** Those that stay open, but for slots of which a transaction could not be read. */
-  left: Gap[];
 }
 
 /**
@@ -59,28 +49,4 @@ export async function runBackfill(options: BackfillOptions): Promise<Backfilled 
   if (closing === null) return null;
   cursor.remove();
   return { ...accounts, transactions: transactions.transactions, ...closing };
-}
-
-/**
- * Closes the open gaps that begin in what was read. Each closing says how far was read: where a gap was opened again
- * meanwhile and reaches further, it stays open.
- */
-async function closeGaps(
-  { store, log, fromSlot }: BackfillOptions,
-  topSlot: bigint,
-  refused: readonly Unread[],
-): Promise<Closing> {
-  // Ingest may have read them since, or the stream's were not applied yet.
-  const unread = await store.lacking(refused);
-  const lacks = new Set(unread.map(({ fromSlot: slot }) => slot));
-  const open = (await store.openGaps()).filter((gap) => !lacks.has(gap.fromSlot));
-  const inside = open.filter((gap) => gap.fromSlot >= fromSlot && gap.toSlot <= topSlot);
-  // A closing that names no more than its first slot is of somebody who knows that nothing was opened again.
-  const closable = inside.filter((gap) => gap.fromSlot < topSlot);
-  await log.append(
-    closable.map(({ fromSlot: from }) => ({
-      ...{ kind: 'gap', fromSlot: from, toSlot: topSlot, toTime: null, closed: true },
-    })),
-  );
-  return { unread, closed: closable, left: open.filter((gap) => !closable.includes(gap)) };
 }

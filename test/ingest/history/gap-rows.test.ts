@@ -52,9 +52,20 @@ describe('a gap', () => {
 
   test('is opened again by a transaction of its slot that cannot be read, whatever a backfill has closed', () => {
     expect(placeAfter(open(99n), readTo(150n), unread)).toMatchObject({ toSlot: FROM, closed: false });
-    expect(placeAfter(open(99n), unread, readTo(150n)).closed).toBe(true);
     expect(placeAfter(open(99n), readTo(150n), unread, end).closed).toBe(true);
-    expect(placeAfter(open(99n), readTo(150n), unread, readTo(150n)).closed).toBe(true);
+  });
+
+  test('is closed by a backfill where that has read the transaction which the gap names', () => {
+    const withIt: GapRecord = { ...readTo(150n), obstacle: { type: 'unread', signature: 'S' } };
+    const withOther: GapRecord = { ...readTo(150n), obstacle: { type: 'unread', signature: 'T' } };
+    for (const before of [[open(99n)], [open(99n), readTo(150n)]]) {
+      expect(placeAfter(...before, unread, readTo(150n))).toMatchObject({ toSlot: FROM, closed: false });
+      expect(placeAfter(...before, unread, withOther).closed).toBe(false);
+      expect(placeAfter(...before, unread, withIt).closed).toBe(true);
+      expect(placeAfter(...before, unread, withIt, open(140n), readTo(160n)).closed).toBe(true);
+      expect(placeAfter(...before, unread, withIt, unread, readTo(160n)).closed).toBe(false);
+    }
+    expect(placeAfter(open(99n), withIt).closed).toBe(true);
   });
 
   test('that two backfills have read is closed as far as the one that read further', () => {

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
 import { createLife } from '../../../devnet/life/life.ts';
 import { POLITE, type RpcManners } from '../../../devnet/rpc/manners.ts';
 import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import type { Gap } from '../../../ingest/history/gap.ts';
+import type { UnreadGap } from '../../../ingest/history/read-history.ts';
 import { partsOf } from '../../../ingest/log/gap-obstacle.ts';
 import { type Cursor, type CursorFile, createCursorFile } from '../../../ingest/operate/backfill/cursor.ts';
 import { outcome, unreadLines } from '../../../ingest/operate/backfill/outcome.ts';
@@ -177,6 +178,55 @@ test('one that the index has by the end is told no more, and its gap is closed',
     { fromSlot: slot, closed: false },
     { fromSlot: slot, closed: true },
   ]);
+});
+
+describe('a gap that names a transaction', () => {
+  /** From just above its slot, as ingest keeps it. */
+  function named(): UnreadGap {
+    const all = ledgerTransactions(chain);
+    const { signature, slot } = all[20] as { signature: string; slot: bigint };
+    const before = all.find((one) => one.slot > slot)?.signature ?? null;
+    return { ...open(slot, slot), before, signature };
+  }
+  const closings = (records: readonly LogRecord[]) =>
+    records.filter((record) => record.kind === 'gap' && record.closed);
+  const listing =
+    (without: string) =>
+    (node: Rpc): Partial<Rpc> => ({
+      getSignaturesForAddress: async (...asked) =>
+        (await node.getSignaturesForAddress(...asked)).filter(({ signature }) => signature !== without),
+    });
+
+  test('is not closed where the list that was read lacks it, and it is told', async () => {
+    const gap = named();
+    const { out, err, records } = await backfilled(0n, [gap], {}, listing(gap.signature));
+    expect(closings(records)).toEqual([]);
+    expect(out).toEqual([expect.stringMatching(/; gaps closed: none$/)]);
+    expect(err).toEqual([expect.stringContaining(`transaction ${gap.signature} cannot be read, and slot`)]);
+  });
+
+  test('is closed behind it where it is read, and the closing says so', async () => {
+    const gap = named();
+    const { err, records } = await backfilled(0n, [gap]);
+    expect(err).toEqual([]);
+    const { fromSlot, signature } = gap;
+    expect(records.at(-1)).toMatchObject({
+      ...{ kind: 'gap', fromSlot, toSlot: tip - 32n, closed: true },
+      obstacle: { type: 'unread', signature },
+    });
+    const read = records.filter(
+      (record) => record.kind === 'transaction' && encodeBase58(record.signature) === signature,
+    );
+    expect(read.length).toBeGreaterThan(0);
+  });
+
+  test('is closed where the index has it, whatever the node lists', async () => {
+    const gap = named();
+    const store = storeOf([gap], () => [gap.signature]);
+    const { err, records } = await backfilled(0n, [gap], {}, listing(gap.signature), { store });
+    expect(err).toEqual([]);
+    expect(closings(records)).toHaveLength(1);
+  });
 });
 
 test('a run that was ended leaves to the next what could not be read of what it had passed', async () => {
