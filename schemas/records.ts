@@ -73,7 +73,8 @@ export interface MarkerRecord {
 /**
  * State of an interval of slots [fromSlot, toSlot] whose transactions the stream did not bring. `fromSlot` is its
  * identity; `toSlot` falls as history is read from the newest to the oldest; `closed` once all of it is in the log. A
- * closing with a `toSlot` behind `fromSlot` says how far was read, and holds only where the gap reaches no further.
+ * closing with a `toSlot` behind `fromSlot` says how far was read, and holds only where the gap reaches no further; so does
+ * one that is open for a transaction that could not be read: all but its first slot was.
  * Sent to every partition of transactions: it holds once all of them have applied it.
  */
 export interface GapRecord {

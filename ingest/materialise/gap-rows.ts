@@ -17,11 +17,16 @@ export interface GapPlace {
  * which closes it up to the slot that it has read to. Such a closing leaves a gap open that was opened again further
  * than that, and what it has closed is not opened again by somebody who still narrows it; but by whoever could not read
  * a transaction of its first slot, for a reader of history may have been told of fewer. That one a backfill closes by
- * naming the transaction, which it has read then.
+ * naming the transaction, which it has read then. Where it could not itself it says up to which slot it has read the
+ * rest, and leaves as it is what reaches further.
  */
 export function gapAfter(known: GapPlace | undefined, record: GapRecord): GapPlace {
   const { fromSlot, toSlot, toTime, closed, before = null, obstacle = null } = record;
   const told = { toSlot, toTime, closed, before, obstacle };
+  if (!closed && obstacle?.type === 'unread' && toSlot > fromSlot) {
+    const isWider = known !== undefined && !known.closed && known.toSlot > toSlot;
+    return isWider ? known : { ...told, toSlot: fromSlot };
+  }
   if (known === undefined) return told;
   if (closed) {
     const reaches =

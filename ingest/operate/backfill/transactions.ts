@@ -87,7 +87,9 @@ export async function backfillTransactions(
             // What the index has is no gap: the stream brought it, or another node.
             const missing = await lacking(unread);
             if (missing === null) return;
-            if (missing.length > 0) await options.log.append(oneOfEachSlot(missing).map(unreadRecord));
+            // Whoever streams may have a gap from that slot on which reaches further than is read here.
+            const gaps = oneOfEachSlot(missing).map((one) => ({ ...unreadRecord(one), toSlot: legTop }));
+            if (gaps.length > 0) await options.log.append(gaps);
             unreadOnes.push(...missing.map(({ fromSlot, signature }) => ({ fromSlot, signature })));
             gap.toSlot = left.toSlot;
             gap.before = left.before ?? null;

@@ -55,6 +55,16 @@ describe('a gap', () => {
     expect(placeAfter(open(99n), readTo(150n), unread, end).closed).toBe(true);
   });
 
+  test('is left as far as it reaches by a backfill that could not read a transaction of its first slot', () => {
+    const unreadUpTo = (toSlot: bigint): GapRecord => ({ ...unread, toSlot });
+    expect(placeAfter(open(200n), unreadUpTo(150n))).toMatchObject({ toSlot: 200n, closed: false });
+    for (const before of [[], [open(99n)], [open(150n)], [open(99n), readTo(150n)], [open(99n), end]])
+      expect(placeAfter(...before, unreadUpTo(150n))).toMatchObject({
+        ...{ toSlot: FROM, closed: false, obstacle: { type: 'unread', signature: 'S' } },
+      });
+    expect(placeAfter(open(200n), unread)).toMatchObject({ toSlot: FROM, closed: false });
+  });
+
   test('is closed by a backfill where that has read the transaction which the gap names', () => {
     const withIt: GapRecord = { ...readTo(150n), obstacle: { type: 'unread', signature: 'S' } };
     const withOther: GapRecord = { ...readTo(150n), obstacle: { type: 'unread', signature: 'T' } };
