@@ -1,5 +1,6 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { declareProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
+import { mustBeAsDeclared } from '../../../clickhouse/queries/progress/log-partitions.ts';
 import { mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
 import { readServing } from '../../../clickhouse/serving/serving.ts';
 import type { FlagValues } from '../../../runtime/config/flags.ts';
@@ -28,19 +29,29 @@ export function replayOf(flags: FlagValues): Replay {
   return current((context) => replayWhole(context, flags.fresh === true));
 }
 
-/** What npm run migrate has not made yet is a sentence, not a stack. */
+/**
+ * What npm run migrate has not made yet is a sentence, not a stack. A log that was given partitions fills no other database
+ * either: its markers are not in all of them.
+ */
 function current(replay: Replay): Replay {
   return async (context) => {
-    try {
-      await mustBeCurrent(context.home);
-      await partitionsOf(context.kafka, context.prefix).catch(notReached('KAFKA_BROKERS'));
-    } catch (error) {
-      throw error instanceof RetryableError ? new ConfigError(error.message) : error;
-    }
     const { cluster, programId } = context;
-    await onServing(context, (store) => declareProgram(store, encodeBase58(programId), cluster));
+    const counts = await countsOf(context);
+    await onServing(context, async (store) => {
+      await mustBeAsDeclared(store, counts);
+      await declareProgram(store, encodeBase58(programId), cluster);
+    });
     await replay(context);
   };
+}
+
+async function countsOf({ home, kafka, prefix }: ReplayContext): ReturnType<typeof partitionsOf> {
+  try {
+    await mustBeCurrent(home);
+    return await partitionsOf(kafka, prefix).catch(notReached('KAFKA_BROKERS'));
+  } catch (error) {
+    throw error instanceof RetryableError ? new ConfigError(error.message) : error;
+  }
 }
 
 async function onServing(context: ReplayContext, work: (store: Store) => Promise<void>): Promise<void> {

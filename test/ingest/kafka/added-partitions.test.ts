@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { openServer, type Store } from '../../../clickhouse/client.ts';
 import { declarePartitions } from '../../../clickhouse/queries/progress/log-partitions.ts';
 import { migrate } from '../../../clickhouse/schema/migrate.ts';
+import { unfinishedReplay } from '../../../clickhouse/serving/replays.ts';
 import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
 import { createKafkaReader } from '../../../ingest/log/kafka/reader.ts';
@@ -62,6 +63,30 @@ describe.skipIf(missing !== null)(
         expect((await client.offsets(topicName(prefix, 'transactions'))).map(({ high }) => high)).toEqual(
           Array.from({ length: NOW }, () => 0n),
         );
+      });
+    }
+
+    for (const args of [[], ['--from', '0'], ['--dead-letters']]) {
+      test(`replay ${args.join(' ')} ends with what to do, and fills nothing`, async () => {
+        const { child, ended } = startCommand(
+          'replay',
+          {
+            ...{
+              KAFKA_BROKERS: brokers.join(','),
+              KAFKA_TOPIC_PREFIX: prefix,
+              CLICKHOUSE_URL: clickhouseUrl,
+            },
+            DATA_DIR: dataDir,
+          },
+          args,
+        );
+        onTestFinished(() => void child.kill('SIGKILL'));
+        const { code, err } = await ended;
+        expect(err).toMatch(
+          /topic of accounts has 3 partitions, and the database .+ was filled from 2: .*KAFKA_TOPIC_PREFIX/,
+        );
+        expect(code).toBe(1);
+        expect(await unfinishedReplay(store)).toBeNull();
       });
     }
 
