@@ -46,12 +46,13 @@ async function rangesFrom({ kafka, prefix, say }: ReplayContext, store: Store, f
   const ranges: Range[] = [];
   for (const topic of READ_AGAIN) {
     const begin = 'millis' in from ? await kafka.offsetsAt(topicName(prefix, topic), from.millis) : null;
-    for (const { partition, from: low } of await logRanges(kafka, prefix, [topic])) {
+    for (const { partition, from: low, to: high } of await logRanges(kafka, prefix, [topic])) {
       const wanted = 'offset' in from ? from.offset : (begin?.get(partition) ?? low);
       const isCut = wanted < low;
       if (isCut) say(`${topicName(prefix, topic)}/${partition} begins at ${low}: retention has cut the rest`);
       const end = (applied.get(`${topic}/${partition}`) ?? -1n) + 1n;
-      ranges.push({ topic, partition, from: isCut ? low : wanted, to: end });
+      // Readings that have lost their end are nobody's to refuse, and what is lost never comes.
+      ranges.push({ topic, partition, from: isCut ? low : wanted, to: end < high ? end : high });
     }
   }
   return ranges.filter((range) => range.from < range.to);

@@ -1,4 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
+import { appliedPlaces } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { declareProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { mustBeAsDeclared } from '../../../clickhouse/queries/progress/log-partitions.ts';
 import { mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
@@ -7,6 +8,7 @@ import type { FlagValues } from '../../../runtime/config/flags.ts';
 import { ConfigError, RetryableError } from '../../../runtime/errors.ts';
 import { notReached } from '../../../runtime/process/not-reached.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { mustReachApplied } from '../../log/kafka/log-identity.ts';
 import { partitionsOf } from '../../log/kafka/topics.ts';
 import type { ReplayContext } from './context.ts';
 import { replayDeadLetters } from './dead-letters.ts';
@@ -22,10 +24,9 @@ export function replayOf(flags: FlagValues): Replay {
     throw new ConfigError(`--${given.join(' and --')} do not go together: npm run replay -- --help`);
   if (typeof flags.from === 'string') {
     const from = parseFrom(flags.from);
-    return current((context) => onServing(context, (store) => replayFrom(context, store, from)));
+    return intoServing((context, store) => replayFrom(context, store, from));
   }
-  if (flags['dead-letters'] === true)
-    return current((context) => onServing(context, (store) => replayDeadLetters(context, store)));
+  if (flags['dead-letters'] === true) return intoServing(replayDeadLetters);
   return current((context) => replayWhole(context, flags.fresh === true));
 }
 
@@ -43,6 +44,16 @@ function current(replay: Replay): Replay {
     });
     await replay(context);
   };
+}
+
+/** What is worked out again is asked for through the log: one that has lost its end has these offsets applied already. */
+function intoServing(replay: (context: ReplayContext, store: Store) => Promise<void>): Replay {
+  return current((context) =>
+    onServing(context, async (store) => {
+      await mustReachApplied(context.kafka, context.prefix, store.database, await appliedPlaces(store));
+      await replay(context, store);
+    }),
+  );
 }
 
 async function countsOf({ home, kafka, prefix }: ReplayContext): ReturnType<typeof partitionsOf> {

@@ -79,6 +79,30 @@ describe.skipIf(missing !== null)(
       expect(Number(whole.said.at(-1)?.split(' ')[0])).toBe(count);
     });
 
+    const appliedAt = (topic: string, offset: bigint) =>
+      home.insert('applied', [
+        {
+          ...{ topic, log_partition: 0, log_offset: offset.toString(), slot: '1', block_time: null },
+          ...{ last_signature: null, last_signature_slot: '0', last_signature_index: 0, applied_at: '0' },
+        },
+      ]);
+
+    test('is refused on a log that has lost its end, and appends nothing', async () => {
+      await live.stop();
+      const held = await logRanges(broker.client, stage.prefix);
+      await appliedAt('transactions', 1_000_000n);
+      for (const flags of [{ from: '0' }, { 'dead-letters': true }])
+        await expect(stage.replay(flags).done).rejects.toThrow('has lost its end');
+      expect(await logRanges(broker.client, stage.prefix)).toEqual(held);
+    });
+
+    test('reads what is left of readings where those have lost their end', async () => {
+      await appliedAt('readings', 1_000_000n);
+      const run = stage.replay({ from: '0' });
+      await run.done;
+      expect(run.said.at(-1)).toMatch(/^\d+ records were re-read into/);
+    });
+
     test('ends with a sentence where another database becomes the serving one', async () => {
       await live.stop();
       const ends = async () => recordsIn(await logRanges(broker.client, stage.prefix));
