@@ -26,9 +26,9 @@ export async function formerHint(
   const until = performance.now() + withinMs;
   for (;;) {
     const members = await kafka.groupMembers(group).catch(() => null);
-    // Each answer keeps for two minutes to the database that it began with.
+    // Each answer keeps for two minutes to the database that it began with; who is in no group keeps to his to the end.
     if (members === 0)
-      return `an api may read ${database} for three minutes yet; then DROP DATABASE ${database} frees its space`;
+      return `an api may read ${database} for three minutes yet, and a backfill or an audit that began before the switch until it ends; then DROP DATABASE ${database} frees its space`;
     if (signal.aborted || performance.now() > until)
       return `somebody may still fill ${database}: do not drop it before that process has ended`;
     await pause(LOOK_EVERY_MS, signal);
