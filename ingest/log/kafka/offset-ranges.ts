@@ -5,7 +5,7 @@ import { type LogBatch, MOST_AT_ONCE, TOPICS, type Topic } from '../port.ts';
 import { createBatchSize } from './batch-size.ts';
 import type { KafkaClient, WireBatch } from './cluster.ts';
 import { applyBatch } from './reader.ts';
-import { createAssembly } from './record-parts.ts';
+import { createAssembly, DEFAULT_LIMITS } from './record-parts.ts';
 import { topicName } from './topics.ts';
 
 /** Some consecutive offsets of a partition: the first, and the one behind the last. */
@@ -39,6 +39,15 @@ export async function logRanges(
   return all;
 }
 
+/** The first parts of a record stand before the place where it is whole. */
+const PARTS_WITHIN = 1_000n;
+
+/** A range with what may hold the first parts of its first records. @param low the first offset that the log has */
+export function withParts(range: Range, low: bigint): Range {
+  const from = range.from - PARTS_WITHIN;
+  return { ...range, from: from < low ? low : from };
+}
+
 export const recordsIn = (ranges: readonly Range[]): number =>
   ranges.reduce((sum, { from, to }) => sum + Number(to - from), 0);
 
@@ -62,7 +71,7 @@ export async function readRanges(
   const ended = Promise.withResolvers<void>();
   // It may be rejected before anybody waits for it.
   ended.promise.catch(() => {});
-  const assembly = createAssembly();
+  const assembly = createAssembly({ ...DEFAULT_LIMITS, beginsAnywhere: true });
   const size = createBatchSize(MOST_AT_ONCE);
   const group = `${prefix}-replay-${randomUUID()}`;
 

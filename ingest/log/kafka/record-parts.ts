@@ -52,6 +52,8 @@ export interface AssemblyLimits {
   mostBehind: bigint;
   /** Bytes of parts that wait for others, in one partition. */
   mostBytes: number;
+  /** It is read from anywhere: a record whose first part was before that is nobody's loss. */
+  beginsAnywhere?: boolean;
 }
 
 interface Held {
@@ -64,11 +66,12 @@ interface Held {
 /** By hash. */
 type Records = Map<string, Held>;
 
-const DEFAULT_LIMITS: AssemblyLimits = { mostBehind: 20_000n, mostBytes: 64 * 1024 * 1024 };
+export const DEFAULT_LIMITS: AssemblyLimits = { mostBehind: 20_000n, mostBytes: 64 * 1024 * 1024 };
 
 const isWhole = ({ parts, count }: Held) => parts.size === count;
 
-export function createAssembly({ mostBehind, mostBytes } = DEFAULT_LIMITS): Assembly {
+export function createAssembly(limits = DEFAULT_LIMITS): Assembly {
+  const { mostBehind, mostBytes, beginsAnywhere = false } = limits;
   const places = new Map<string, Records>();
 
   const add = (records: Records, offset: bigint, part: PartRecord): Held => {
@@ -89,6 +92,7 @@ export function createAssembly({ mostBehind, mostBytes } = DEFAULT_LIMITS): Asse
       if (offset - held.first <= mostBehind && bytes <= mostBytes) continue;
       records.delete(name);
       bytes -= held.bytes;
+      if (beginsAnywhere && !held.parts.has(0)) continue;
       letters.push(letter(`${place}/${held.first}`, 'the other parts of the record did not come'));
     }
     return letters;

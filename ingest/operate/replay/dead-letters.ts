@@ -5,7 +5,7 @@ import {
   outdatedLetters,
   resolveLetters,
 } from '../../../clickhouse/queries/progress/dead-letters.ts';
-import { logRanges, type Range } from '../../log/kafka/offset-ranges.ts';
+import { logRanges, type Range, withParts } from '../../log/kafka/offset-ranges.ts';
 import type { LogEntry, Topic } from '../../log/port.ts';
 import { factsOf } from '../../materialise/rows/facts.ts';
 import { readStates } from '../../materialise/rows/read-states.ts';
@@ -78,9 +78,6 @@ function parsePlace(place: string): { topic: Topic; partition: number; offset: b
   return { topic, partition: Number(partition), offset: BigInt(offset) };
 }
 
-/** The first parts of a record stand before the place where it is whole. */
-const PARTS_WITHIN = 1_000n;
-
 /** One range for each partition, from the first to the last wanted, with the parts of the first. */
 function rangesOf(places: readonly string[], held: readonly Range[]): Range[] {
   const ranges = new Map<string, Range>();
@@ -93,8 +90,7 @@ function rangesOf(places: readonly string[], held: readonly Range[]): Range[] {
   return [...ranges.values()].map((range) => {
     const { from: low = 0n } =
       held.find(({ topic, partition }) => topic === range.topic && partition === range.partition) ?? {};
-    const from = range.from - PARTS_WITHIN;
-    return { ...range, from: from < low ? low : from };
+    return withParts(range, low);
   });
 }
 

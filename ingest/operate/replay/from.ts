@@ -2,7 +2,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { appliedOffsets } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
 import { isDay } from '../../../schemas/iso-time.ts';
-import { logRanges, type Range, recordsIn } from '../../log/kafka/offset-ranges.ts';
+import { logRanges, type Range, recordsIn, withParts } from '../../log/kafka/offset-ranges.ts';
 import { topicName } from '../../log/kafka/topics.ts';
 import type { Topic } from '../../log/port.ts';
 import type { ReplayContext } from './context.ts';
@@ -36,14 +36,29 @@ export function parseFrom(text: string, now = Date.now()): From {
  */
 export async function replayFrom(context: ReplayContext, store: Store, from: From): Promise<void> {
   const ranges = await rangesFrom(context, store, from);
-  await rereadRanges(context, store, ranges, (batch, write) => write(batch));
+  const begin = new Map(ranges.map((range) => [`${range.topic}/${range.partition}`, range.from]));
+  const read = ranges.map((range) => withParts(range, range.low));
+  await rereadRanges(context, store, read, async (batch, write) => {
+    const first = begin.get(`${batch.topic}/${batch.partition}`) ?? 0n;
+    const entries = batch.entries.filter(({ offset }) => offset >= first);
+    if (entries.length > 0) await write({ ...batch, entries });
+  });
   context.say(`${recordsIn(ranges)} records were re-read into ${store.database}`);
 }
 
+interface HeldRange extends Range {
+  /** The first offset of the partition that the log has. */
+  low: bigint;
+}
+
 /** From the given place to the last record that the serving database has applied. */
-async function rangesFrom({ kafka, prefix, say }: ReplayContext, store: Store, from: From): Promise<Range[]> {
+async function rangesFrom(
+  { kafka, prefix, say }: ReplayContext,
+  store: Store,
+  from: From,
+): Promise<HeldRange[]> {
   const applied = await appliedOffsets(store);
-  const ranges: Range[] = [];
+  const ranges: HeldRange[] = [];
   for (const topic of READ_AGAIN) {
     const begin = 'millis' in from ? await kafka.offsetsAt(topicName(prefix, topic), from.millis) : null;
     for (const { partition, from: low, to: high } of await logRanges(kafka, prefix, [topic])) {
@@ -52,7 +67,7 @@ async function rangesFrom({ kafka, prefix, say }: ReplayContext, store: Store, f
       if (isCut) say(`${topicName(prefix, topic)}/${partition} begins at ${low}: retention has cut the rest`);
       const end = (applied.get(`${topic}/${partition}`) ?? -1n) + 1n;
       // Readings that have lost their end are nobody's to refuse, and what is lost never comes.
-      ranges.push({ topic, partition, from: isCut ? low : wanted, to: end < high ? end : high });
+      ranges.push({ topic, partition, low, from: isCut ? low : wanted, to: end < high ? end : high });
     }
   }
   return ranges.filter((range) => range.from < range.to);

@@ -86,6 +86,23 @@ describe('a record in parts', () => {
     expect(assembly.pendingFrom(PLACE)).toBeNull();
   });
 
+  test('whose first one was before what is read is no letter to who begins anywhere, and one that lacks others is', () => {
+    const [one, other] = [1n, 2n].map((slot) => logged([[large(slot, 1_700_000)]])) as [
+      Uint8Array[],
+      Uint8Array[],
+    ];
+    const log = [...one.slice(1), ...other.slice(0, 2), ...logged([[accountRecord(3n, 2)]])];
+    const letters = (beginsAnywhere: boolean) => {
+      const assembly = createAssembly({ mostBehind: 10n, mostBytes: 10_000_000, beginsAnywhere });
+      const offsets = [0n, 1n, 2n, 3n, 18n];
+      return log
+        .flatMap((_, at) => assembly.take(PLACE, { ...entryAt(log, at), offset: offsets[at] as bigint }))
+        .flatMap(({ record }) => (record.kind === 'dead-letter' ? [record.where] : []));
+    };
+    expect(letters(true)).toEqual(['accounts/0/2']);
+    expect(letters(false)).toEqual(['accounts/0/0', 'accounts/0/2']);
+  });
+
   test('of a batch that failed is there when its last part alone is read again', () => {
     const log = logged([[large(1n, 1_700_000)]]);
     const assembly = createAssembly();

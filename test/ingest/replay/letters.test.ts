@@ -7,6 +7,7 @@ import { deadLetterCount } from '../../../clickhouse/queries/status/status-count
 import type { LogBatch } from '../../../ingest/log/port.ts';
 import { letterMetrics } from '../../../ingest/materialise/letters/metrics.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { policyBytes } from '../materialise/support/accounts.ts';
@@ -116,6 +117,14 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     expect(incomplete).toEqual(expect.arrayContaining(stillMissing ?? []));
     expect(figures).toEqual(right);
     expect(figures.policies).toHaveLength(1);
+  });
+
+  test('a replay that begins between the parts of a record reads that record, too', async () => {
+    const [huge] = (await openLetters(home)).filter(({ at }) => at.includes(encodeBase58(HUGE.signature)));
+    stage.live(older);
+    await home.command('TRUNCATE TABLE incomplete_by_slot');
+    await stage.replay({ from: String(huge?.log_offset) }).done;
+    expect(await unresolvedTransactions(home)).toContainEqual(expect.objectContaining({ slot: 6n }));
   });
 
   test('are counted again where they are found again later', async () => {
