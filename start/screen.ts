@@ -11,9 +11,9 @@ import type { System } from './system.ts';
 const EVERY_MS = 1_000;
 /** Without a terminal a line is a record: fewer of them. */
 const LINES_EVERY_MS = 10_000;
-/** However slowly it is answered, the screen waits no longer for what it names. */
+/** Later than this the screen begins no question for what it names. */
 const SERVED_MS = 20_000;
-/** Nor for longer than so many questions whether there is a policy: a chain that is not ours may have none. */
+/** Nor so many whether there is a policy: a chain that is not ours may have none. */
 const TRIES = 20;
 const TRY_AGAIN_MS = 150;
 const ASK_MS = 250;
