@@ -211,8 +211,7 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
       subscribers.add(one);
       client.body.once('close', () => subscribers.delete(one));
       for (const ticker of tickers) ticker.wake();
-      // An id that is none of ours is not repeated: whoever made it may have put lines of a stream into it. He keeps it.
-      client.write(beginText(positionText(one.at) || null));
+      client.write(beginText(positionText(one.at) || (lastId === null ? null : unreadable(lastId))));
       if (lastId !== null)
         catchUp(one, address, since, tip).catch((error: unknown) => {
           if (one.client.ended()) return;
@@ -223,6 +222,16 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
     },
   };
 }
+
+/** Of our own making, of another version perhaps; whoever made any other may have put lines of a stream into it. */
+const REPEATED = /^[\w.-]{1,100}$/;
+const UNKNOWN = 'unknown';
+
+/**
+ * What stands for an id that cannot be read until its gap is told: cut off before, its client comes back with it, and to one who
+ * can read it. Without any he would be taken for new, as the standard lets the first block without an id take it from him.
+ */
+const unreadable = (id: string): string => (REPEATED.test(id) ? id : UNKNOWN);
 
 /** Work of which each waits until the one before has ended, however it did. */
 function createLine() {

@@ -57,9 +57,10 @@ export function createRankingFeed(parts: RankingFeedParts) {
   const { clients, latest, make, onError, now = () => performance.now() } = parts;
   const questions = new Map<string, Followed>();
 
-  /** To who has it already it is not told. */
+  /** To who has it already, or left while others were told, it is not told. */
   function tell(client: StreamClient, { clients: has, told }: Followed): void {
-    if (told === null || has.get(client) === told.id) return;
+    const had = has.get(client);
+    if (told === null || had === undefined || had === told.id) return;
     has.set(client, told.id);
     client.write(told.bytes);
   }

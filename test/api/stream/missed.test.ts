@@ -145,9 +145,11 @@ test('what somebody missed who went away meanwhile is not read', async () => {
 
 test('no id stands for what a gap behind it is still to tell, whatever one comes back with', async () => {
   expect(idsIn(await toldOfBoth('nonsense'))).toEqual([
+    ['nonsense', 'begin'],
     ['e9.0.2.0', 'gap'],
     ['e9.0.2.0-p50.3', 'gap'],
   ]);
+  expect(idsIn(await toldOfBoth('data: not ours'))[0]).toEqual(['unknown', 'begin']);
   // He had events alone: of the posts he is told a gap, behind the events.
   expect(idsIn(await toldOfBoth('e5.0.0.0'))).toEqual([
     ['e5.0.0.0', 'begin'],
@@ -181,7 +183,7 @@ test('who is ended before his turn to be told a gap has the id that he came with
   clients.endAll('this process ends: connect again');
   await awaited(() => expect(text).toContain('event: end'));
   expect(text).not.toContain('event: gap');
-  expect(idsIn(text)).toEqual([]);
+  expect(idsIn(text)).toEqual([['nonsense', 'begin']]);
   for (const answer of held.splice(0)) answer();
   expect(errors).toEqual([]);
   for (const one of [body, before]) one.destroy();

@@ -196,3 +196,40 @@ test('while the store is away, and where another database serves, nobody new is 
   expect(errors).toHaveLength(2);
   await Promise.all([first, second, third].map(({ close }) => close()));
 });
+
+test('who leaves while others are told is followed no more', async () => {
+  let [count, time] = [1, 0];
+  const counting = {
+    ...{ currentStore: () => null, held: (made: { count: number }) => made.count === count },
+    read: async (make: (view: object) => unknown) => ({ value: make({}), count }),
+  } as unknown as Latest;
+  const clients = createClients();
+  const { subscribe } = createRankingFeed({
+    ...{ clients, latest: counting, now: () => time },
+    make: () => ({ count }) as never,
+    onError: () => {},
+  });
+  const ask = (question: string) => subscribe('192.0.2.1', `sort=newest&${question}&limit=50`, null);
+  const followers = Array.from({ length: 40 }, () => {
+    const body = ask('search=followed');
+    if (typeof body === 'string') throw new Error(body);
+    return { body, text: '' };
+  });
+  const [first, last] = [followers[0], followers.at(-1)] as [(typeof followers)[0], (typeof followers)[0]];
+  for (const one of followers)
+    one.body.on('data', (chunk) => {
+      one.text += chunk;
+      if (one === first && one.text.includes('"count":2'))
+        for (const { body } of followers) if (body !== last.body) body.destroy();
+    });
+  const allTold = (text: string) => awaited(() => expect(last.text).toContain(text));
+  await allTold('"count":1');
+  [count, time] = [2, 1_000];
+  await allTold('"count":2');
+  last.body.destroy();
+  await awaited(() => expect(clients.count()).toBe(0));
+  // Its place is free again.
+  const others = Array.from({ length: 8 }, (_, n) => ask(`search=${n}`));
+  expect(others.filter((one) => typeof one === 'string')).toEqual([]);
+  for (const one of others) if (typeof one !== 'string') one.destroy();
+});
