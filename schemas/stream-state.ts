@@ -10,6 +10,8 @@ export interface StreamState {
   overRpc: number;
   /** Whether lists of the program's accounts are known to be whole. Those who told before this was told did not say. */
   listed?: boolean;
+  /** Once the index has come to this slot it has the accounts that were listed then. Null where they are not known to be. */
+  listedSlot?: string | null;
 }
 
 /** Ingestion tells its state again this often, also where nothing has changed. */

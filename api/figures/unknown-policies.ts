@@ -2,18 +2,23 @@ import { absent, type Figure } from '../../schemas/figure.ts';
 import type { View } from '../latest/view.ts';
 
 const UNLISTED = "no list of the program's accounts (getProgramAccounts) was proved whole";
+const NOT_HERE =
+  "the list of the program's accounts that was proved whole is here once the index has come to slot";
 
 /**
  * Why counts and sums over all policies are absent; null where every policy is known. One that was not written since
- * this service began is known where a node lists the program's accounts, or where history is complete and each account
- * that it names was read.
+ * this service began is known where a node lists the program's accounts and the list is applied here, or where history is
+ * complete and each account that it names was read.
  */
 export function unknownPoliciesReason(view: View): string | null {
-  if (view.one('listed') !== 0) return null;
-  const { historyReason } = view.state();
-  if (historyReason !== null) return `${UNLISTED}, and ${historyReason}`;
+  const { listed, slot } = view.one('listed');
+  const state = view.state();
+  if (listed !== 0 && (slot === null || state.hasReached(slot))) return null;
+  const unlisted = listed === 0 ? UNLISTED : `${NOT_HERE} ${slot}`;
+  const { historyReason } = state;
+  if (historyReason !== null) return `${unlisted}, and ${historyReason}`;
   const { count: unread } = view.one('unreadNames');
-  return unread === 0 ? null : `${UNLISTED}, and ${unread} of those that history names are not read yet`;
+  return unread === 0 ? null : `${unlisted}, and ${unread} of those that history names are not read yet`;
 }
 
 /** The same figures, absent where there is a reason. */

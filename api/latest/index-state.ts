@@ -21,6 +21,8 @@ export interface IndexState {
   markerTime: string | null;
   /** Block time of the lowest slot up to which followed addresses are applied too. */
   followedTime: string | null;
+  /** Whether the index has come to a slot. */
+  hasReached(slot: string): boolean;
   /** Whether that is what is missing now; else it changes faster than it can be read, and is of a moment ago. */
   isSettled: boolean;
   /** Why sums of events are absent; null where history is complete. */
@@ -81,6 +83,7 @@ export function stateOf(applied: AppliedState, missing: Missing, isSettled: bool
     incomplete,
     markerTime: timeOf(applied.block_time),
     followedTime: timeOf(applied.followed_time),
+    hasReached: (slot) => BigInt(applied.slot) >= BigInt(slot),
     isSettled,
     historyReason: isSettled ? historyReason(applied, gaps, openGaps) : RESTLESS,
   };

@@ -41,6 +41,10 @@ class TrackedState implements IndexState {
   get followedTime(): IndexState['followedTime'] {
     return this.#moving().followedTime;
   }
+  /** It does not go back: who waits for a slot alone is told of each that comes. */
+  hasReached(slot: string): boolean {
+    return this.#newest.hasReached(slot) || this.#moving().hasReached(slot);
+  }
   get gaps(): IndexState['gaps'] {
     return this.#still().gaps;
   }

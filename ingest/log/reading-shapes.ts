@@ -9,6 +9,7 @@ import {
   orNull,
   type Shape,
   text,
+  u64Text,
   upTo,
   whole,
 } from './shapes.ts';
@@ -26,6 +27,7 @@ const SHAPES: { [T in Reading['type']]: Shape<Omit<ReadingOf<T>, 'type'>> } = {
   stream: {
     ...{ connected: flag, since: upTo(Number.MAX_SAFE_INTEGER), reason: orNull(text) },
     ...{ addresses: upTo(U32), overRpc: upTo(U32), listed: orAbsent(flag) },
+    listedSlot: orAbsent(orNull(u64Text)),
   },
   venue_status: { venue: text, ok: flag, error: orNull(text) },
   program_status: { program: text, address: text, exists: flag, error: orNull(text) },

@@ -16,6 +16,12 @@ export const upTo =
   (value): value is number =>
     whole(value) && value >= 0 && value <= most;
 
+const U64 = 0xffff_ffff_ffff_ffffn;
+
+/** A whole number from 0 on in decimal digits, where a number of JSON may be too small for it. */
+export const u64Text = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{1,20}$/.test(value) && BigInt(value) <= U64;
+
 export const orNull =
   <T>(check: Check<T>): Check<T | null> =>
   (value) =>

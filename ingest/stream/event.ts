@@ -12,8 +12,8 @@ export type StreamEvent =
   | { type: 'disconnected'; reason: string }
   | ({ type: 'followed' } & Followed)
   | ({ type: 'verified' } & Verified)
-  /** What the list of the program's accounts is. */
-  | { type: 'listed'; listed: ListStatus }
+  /** What the list of the program's accounts is. The log has it before the marker of this slot. */
+  | { type: 'listed'; listed: ListStatus; slot: bigint }
   | { type: 'gap'; gap: Gap; open: boolean }
   /** Which addresses of SOLANA_RPC_URL, counted from 1, are of another chain. */
   | { type: 'compared'; others: readonly number[]; addresses: number }

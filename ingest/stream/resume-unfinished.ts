@@ -35,8 +35,16 @@ function unreadBefore({ firstSlot: begun, clipped }: HistoryBegin, startSlot: bi
   return begun <= startSlot ? gaps : [...gaps, { fromSlot: startSlot, toSlot: begun - 1n, toTime: null }];
 }
 
-/** Whether everything of history from a slot on is in the store. */
-export async function isHistoryRead(store: StreamStore, startSlot: bigint): Promise<boolean> {
+/**
+ * Whether everything of history from a slot on is in the store; not where it has yet to come to where the log ended: it
+ * may be reading all of it again.
+ */
+export async function isHistoryRead(
+  store: StreamStore,
+  { startSlot, position }: { startSlot: bigint; position: bigint | null },
+): Promise<boolean> {
+  if (store.applied !== undefined && position !== null && ((await store.applied()) ?? -1n) < position)
+    return false;
   const begin = await store.historyBegin();
   if (begin.firstSlot === null || unreadBefore(begin, startSlot).length > 0) return false;
   return store.isWhole();

@@ -29,9 +29,17 @@ export interface KnownStream {
   lacks: Lacks;
 }
 
-/** @param listed as it was when it was told last. */
-export const unconnected = (now: number, listed = false): KnownStream => ({
-  state: { connected: false, since: now, reason: NOT_YET, addresses: 0, overRpc: 0, listed },
+/** @param listedSlot as it was when it was told last. */
+export const unconnected = (now: number, listedSlot: string | null = null): KnownStream => ({
+  state: {
+    connected: false,
+    since: now,
+    reason: NOT_YET,
+    addresses: 0,
+    overRpc: 0,
+    listed: listedSlot !== null,
+    listedSlot,
+  },
   lacks: { other: null, stalled: null, unlisted: null, untaken: null },
 });
 
@@ -73,6 +81,8 @@ export function stateAfter(known: KnownStream, event: StreamEvent, now: number):
   const told = toldBy(event);
   if (told === null) return known;
   const next = { state: { ...state, ...told.state }, lacks: { ...lacks, ...told.lacks } };
+  // All that came up since was followed: a list that is proved again says no more.
+  if (state.listed && next.state.listed) next.state.listedSlot = state.listedSlot ?? null;
   if (state.connected) next.state.reason = wordsOf(next.lacks);
   if (isSame(next.state, state) && isSame(next.lacks, lacks)) return known;
   if (state.connected && (next.state.reason === null) !== (state.reason === null)) next.state.since = now;
@@ -88,9 +98,10 @@ type Lasting = Exclude<StreamEvent, { type: 'connected' | 'disconnected' }>;
 
 /** What each event says; null: nothing. */
 const TOLD_BY: { [T in Lasting['type']]: ToldBy<Extract<Lasting, { type: T }>> | null } = {
-  listed: ({ listed: status }) => {
+  listed: ({ listed: status, slot }) => {
     const listed = ALL_KNOWN[status];
-    return { state: listed === undefined ? {} : { listed }, lacks: { unlisted: UNLISTED[status] } };
+    const state = listed === undefined ? {} : { listed, listedSlot: listed ? String(slot) : null };
+    return { state, lacks: { unlisted: UNLISTED[status] } };
   },
   compared: ({ others, addresses }) => ({
     lacks: { other: others.length === 0 ? null : otherChain(others, addresses) },
@@ -139,13 +150,13 @@ export interface StateTeller {
 /** Puts the state into the log where it changes, and now and then where it does not: what is not told again expires. */
 export function createStateTeller(options: {
   log: Pick<LogWriter, 'append'>;
-  /** Whether all accounts of the program were known, as it was told before this process. */
-  listed: boolean;
+  /** From where on all accounts of the program were known, as it was told before this process; null: they were not. */
+  listedSlot: string | null;
   logger: Logger;
   signal: AbortSignal;
 }): StateTeller {
-  const { log, listed, logger, signal } = options;
-  let known = unconnected(Date.now(), listed);
+  const { log, listedSlot, logger, signal } = options;
+  let known = unconnected(Date.now(), listedSlot);
   let wake = () => {};
   signal.addEventListener('abort', () => wake(), { once: true });
   const tell = async () => {

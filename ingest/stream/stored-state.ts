@@ -67,8 +67,8 @@ export interface StreamStore {
   historyBegin(): Promise<HistoryBegin>;
   /** Whether every partition of what is stored has all gaps closed; false where nothing is. */
   isWhole(): Promise<boolean>;
-  /** Whether lists of the program's accounts were known to be whole. */
-  wasListed(): Promise<boolean>;
+  /** The slot from which on lists of the program's accounts were known to be whole; null where they were not. */
+  listedSlot(): Promise<string | null>;
   /** Accounts of the program that history names and nobody has read. */
   unreadAccounts(): Promise<UnreadAccount[]>;
   /** Transactions whose cut logs were not read again yet. */
@@ -89,7 +89,7 @@ export function storedState(store: Store): Omit<StreamStore, 'position' | 'appli
     openGaps: () => openGaps(store),
     historyBegin: () => historyBegin(store),
     isWhole: async () => openOf(await gapStates(store), await appliedState(store)).length === 0,
-    wasListed: async () => (await listedState(store)) === 1,
+    listedSlot: () => listedSlot(store),
     unreadAccounts: () => unreadAccounts(store),
     incompleteTransactions: () => unresolvedTransactions(store),
     verification: {
@@ -108,6 +108,15 @@ export function storedState(store: Store): Omit<StreamStore, 'position' | 'appli
       missingBetween: (policy, after, upTo) => missingBetween(store, policy, after, upTo),
     },
   };
+}
+
+/** What is not here yet is proved anew. Who told before a slot was told was believed as it was applied. */
+async function listedSlot(store: Store): Promise<string | null> {
+  const { listed, slot } = await listedState(store);
+  if (listed !== 1) return null;
+  const { slot: applied } = await appliedState(store);
+  const from = slot ?? applied;
+  return applied === '0' || BigInt(from) > BigInt(applied) ? null : from;
 }
 
 async function tracesOf(store: Store, ghosts: readonly StoredTransaction[]): Promise<StruckTransaction[]> {

@@ -59,10 +59,15 @@ export interface StreamOptions extends StreamLimits {
 export async function runStream(options: StreamOptions): Promise<void> {
   const { log, store, logger, signal, commitment, programId, startSlot = 0n } = options;
   const read = <T>(what: string, ask: () => Promise<T>) => retryUntilDone(`reading ${what}`, ask, options);
-  const wasListed = await read('whether accounts were listed', () => store.wasListed());
-  if (wasListed === null) return;
-  const teller = createStateTeller({ log, listed: wasListed, logger, signal });
+  const listed = await read('whether accounts were listed', async () => ({
+    slot: await store.listedSlot(),
+  }));
+  if (listed === null) return;
+  const teller = createStateTeller({ log, listedSlot: listed.slot, logger, signal });
+  /** Of the last marker that the log has. */
+  let marked = 0n;
   const report = (event: StreamEvent) => {
+    if (event.type === 'released') marked = event.slot;
     teller.onEvent(event);
     options.onEvent?.(event);
   };
@@ -74,6 +79,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   }));
   if (known === null || stored === null) return;
   const position = stored.position?.slot ?? null;
+  marked = position ?? 0n;
 
   const program = decodeKey(programId) as Uint8Array;
   let onNamed = (_address: string, _isNamed: boolean) => {};
@@ -108,10 +114,10 @@ export async function runStream(options: StreamOptions): Promise<void> {
     ...{ reader, programId: program, mints: following.mints, send, logger, signal, ...limits },
     named: async () => namedAddresses(program, await store.unreadAccounts()),
     isKnown: (address) => following.expectedAt(decodeKey(address) as Uint8Array) === 'program',
-    isHistoryRead: () => isHistoryRead(store, startSlot),
+    isHistoryRead: () => isHistoryRead(store, { startSlot, position }),
     addresses: () => [...following.streamed(), ...following.namedBalances()],
     brought: () => beside.cover.brought(),
-    onListed: (listed) => report({ type: 'listed', listed }),
+    onListed: (listed) => report({ type: 'listed', listed, slot: marked + 1n }),
     learn: (records) => records.forEach(learn),
   });
   const madeTwice = createMadeTwice(sweeper.request);

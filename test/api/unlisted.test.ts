@@ -13,10 +13,10 @@ const get = async <T>(path: string) => (await held.api.get<T>(path)).body;
 
 let told = 0;
 /** What ingestion tells of the stream now. */
-const tell = (listed: number | null) => {
+const tell = (listed: number | null, listed_slot: string | null = null) => {
   told += 1;
   const [read_at, since] = [String(NOW - 1_000 + told), String(NOW - 60_000)];
-  const row = { read_at, connected: 1, since, reason: null, addresses: 9, over_rpc: 0, listed };
+  const row = { read_at, connected: 1, since, reason: null, addresses: 9, over_rpc: 0, listed, listed_slot };
   return held.api.insert('stream_state', [row]);
 };
 
@@ -82,6 +82,37 @@ test('counts and sums over all policies are absent while nothing proves that all
       /^no list of the program's accounts \(getProgramAccounts\) was proved whole, and history is not/,
     ),
   ]);
+});
+
+test('a list that was proved whole is believed once its accounts are applied, on every partition', async () => {
+  const applied = (partition: number, slot: string, change: object = {}) =>
+    held.api.insert('applied', [
+      { ...appliedRow('accounts', partition), slot, log_offset: slot, ...change },
+      { ...appliedRow('transactions', partition), slot, log_offset: slot, ...change },
+    ]);
+  await applied(0, '2000');
+  await applied(1, '1000');
+  await held.api.insert('policies', [policyRow('a', 'usd'), policyRow('b', 'usd')]);
+  await held.api.insert('catalogue', [{ read_at: String(NOW), rows: pairs }]);
+  await held.api.insert('gaps', [gapRow('999')]);
+  await tell(1, '1501');
+  const waiting = await allTold();
+  expect(new Set(waiting.counts)).toEqual(new Set([null]));
+  expect([waiting.present, waiting.rows]).toEqual([0, 2]);
+  expect([...waiting.reasons]).toEqual([
+    expect.stringMatching(
+      /^the list of the program's accounts that was proved whole is here once the index has come to slot 1501, and history is not/,
+    ),
+  ]);
+  await applied(1, '1500');
+  expect(new Set((await allTold()).counts)).toEqual(new Set([null]));
+  await applied(1, '1501');
+  expect((await allTold()).counts).toEqual([2, 0, 2, 0, 0, 2, 0, 2, 2, 2]);
+  // A later one says no more, and one from before this was told nothing of a slot.
+  await tell(1, '1501');
+  expect((await allTold()).counts[0]).toBe(2);
+  await tell(1);
+  expect((await allTold()).counts[0]).toBe(2);
 });
 
 test('where history is complete, and every account that it names was read, nothing is absent', async () => {

@@ -58,7 +58,9 @@ import {
   feeBacklog,
 } from '../../../clickhouse/queries/status/status-counts.ts';
 import {
+  type ListedState,
   listedState,
+  NOTHING_LISTED,
   type StreamStateRow,
   streamState,
 } from '../../../clickhouse/queries/status/stream-state.ts';
@@ -168,8 +170,8 @@ export const KINDS = {
   hasCatalogue: one({ catalogue: 'any' }, false, hasCatalogue),
   currencies: one<CurrenciesRow | null>({ currencies: 'any' }, null, currencies),
   stream: one<StreamStateRow | null>({ stream_state: 'any' }, null, streamState),
-  listed: one<number | null>({ stream_state: 'any' }, null, listedState),
-  /** Asked for only where no node lists accounts. */
+  listed: one<ListedState>({ stream_state: 'any' }, NOTHING_LISTED, listedState),
+  /** Asked for only where no list that is here is known to be whole. */
   unreadNames: kept<UnreadNames>(
     { named_accounts: 'any', policies: 'any', venue_accounts: 'any', events: 'any' },
     NO_UNREAD_NAMES,

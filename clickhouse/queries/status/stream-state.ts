@@ -14,16 +14,22 @@ export interface StreamStateRow {
   loaded_at: number;
 }
 
-/**
- * Whether lists of the program's accounts were known to be whole when ingestion told last: 0 where it told nothing yet,
- * null where it did not say.
- */
-export async function listedState(store: Store): Promise<number | null> {
-  const [row] = await store.query<{ listed: number | null }>(
-    'SELECT listed FROM stream_state FINAL LIMIT 1',
+/** Whether lists of the program's accounts were known to be whole when ingestion told last. */
+export interface ListedState {
+  /** 0 where it told nothing yet, null where it did not say. */
+  listed: number | null;
+  /** Where the index has come to this slot it has them; null where ingestion did not say. */
+  slot: string | null;
+}
+
+export const NOTHING_LISTED: ListedState = { listed: 0, slot: null };
+
+export async function listedState(store: Store): Promise<ListedState> {
+  const [row] = await store.query<ListedState>(
+    'SELECT listed, listed_slot AS slot FROM stream_state FINAL LIMIT 1',
     {},
   );
-  return row === undefined ? 0 : row.listed;
+  return row ?? NOTHING_LISTED;
 }
 
 /**

@@ -1,10 +1,11 @@
 import { afterEach, expect, test } from 'vitest';
 import { mannersNamed, type RpcManners } from '../../../devnet/rpc/manners.ts';
 import { lacksOf } from '../../../ingest/stream/following/list-lacks.ts';
-import type { AccountRecord } from '../../../schemas/records.ts';
+import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { wrongStates } from '../support/ledger-facts.ts';
 import { openStreamStage, type Running, type StreamStage, until } from '../support/stream-stage.ts';
+import { watchedLog } from '../support/watched-log.ts';
 
 const SEED = process.env.SEED ?? 'partial-1';
 
@@ -30,6 +31,11 @@ async function resting(manners: Partial<RpcManners>): Promise<void> {
 
 const listsOf = ({ events }: Running) =>
   events.flatMap((event) => (event.type === 'listed' ? [event.listed] : []));
+/** From which slot on a record says that lists are whole; null: it does not. */
+const listedSlotOf = (record: LogRecord): bigint | null =>
+  record.kind === 'reading' && record.reading.type === 'stream' && record.reading.listed === true
+    ? BigInt(record.reading.listedSlot ?? -1)
+    : null;
 const isClosed = ({ events }: Running) => events.findIndex((event) => event.type === 'gap' && !event.open);
 
 test(`a list that leaves accounts out is told, and they are read once something names them (seed ${SEED})`, async () => {
@@ -50,8 +56,19 @@ test('an empty list of a program that has its configuration is no whole one', as
 
 test('a list is proved whole once the whole history names nothing else, and is not before', async () => {
   await resting({});
-  const running = stage.start({ compareMs: 100 });
+  const records: LogRecord[] = [];
+  const running = stage.start({ compareMs: 100, log: watchedLog(records) });
   await stage.restUntil('it is proved', () => listsOf(running).includes('proved'));
+  const toldAt = () => records.findIndex((one) => listedSlotOf(one) !== null);
+  await stage.restUntil('its slot is told', () => toldAt() >= 0);
+  const slot = listedSlotOf(records[toldAt()] as LogRecord) as bigint;
+  const markedAt = () => records.findIndex((one) => one.kind === 'marker' && one.slot >= slot);
+  await stage.restUntil('its slot is marked', () => markedAt() >= 0);
+  const read = records
+    .slice(0, toldAt())
+    .findLastIndex((one) => one.kind === 'account' && one.source === 'rpc');
+  expect(read).toBeGreaterThan(0);
+  expect(markedAt()).toBeGreaterThan(read);
   const { events } = running;
   expect(isClosed(running)).toBeGreaterThan(-1);
   expect(isClosed(running)).toBeLessThan(

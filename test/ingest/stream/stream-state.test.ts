@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
+import type { ListStatus } from '../../../ingest/stream/following/list-proof.ts';
 import {
   createStateTeller,
   type KnownStream,
@@ -24,16 +25,30 @@ function after(events: readonly StreamEvent[]): KnownStream {
 }
 
 test('accounts that no node lists are told while the stream is connected, beside what else is', () => {
-  const unlisted = after([{ type: 'connected' }, { type: 'listed', listed: 'refused' }]);
+  const unlisted = after([{ type: 'connected' }, { type: 'listed', listed: 'refused', slot: 9n }]);
   expect(unlisted.state).toMatchObject({ connected: true, since: 2_000 });
   expect(unlisted.state.reason).toMatch(/^SOLANA_RPC_URL refuses getProgramAccounts: /);
   const both = stateAfter(unlisted, refused, 3_000);
   expect(both.state.reason).toMatch(/^SOLANA_RPC_URL refuses .*; 2 of 12 followed addresses/);
   expect(both.state.since).toBe(2_000);
-  expect(stateAfter(unlisted, { type: 'listed', listed: 'unproved' }, 4_000).state).toMatchObject({
+  expect(stateAfter(unlisted, { type: 'listed', listed: 'unproved', slot: 9n }, 4_000).state).toMatchObject({
     reason: null,
     since: 4_000,
   });
+});
+
+test('that lists are whole is told from the slot on that the first was proved before, as long as they are', () => {
+  const told = (...lists: [listed: ListStatus, slot: bigint][]) => {
+    const { state } = after(lists.map(([one, slot]) => ({ type: 'listed', listed: one, slot })));
+    return [state.listed, state.listedSlot];
+  };
+  expect(told(['unproved', 5n])).toEqual([false, null]);
+  expect(told(['unproved', 5n], ['proved', 9n])).toEqual([true, '9']);
+  expect(told(['proved', 9n], ['unproved', 20n], ['proved', 21n])).toEqual([true, '9']);
+  expect(told(['proved', 9n], ['part', 20n])).toEqual([false, null]);
+  expect(told(['proved', 9n], ['part', 20n], ['proved', 31n])).toEqual([true, '31']);
+  const taken = stateAfter(unconnected(0, '7'), { type: 'listed', listed: 'proved', slot: 50n }, 1_000);
+  expect(taken.state).toMatchObject({ listed: true, listedSlot: '7' });
 });
 
 test('history that stands still is told first, since when it does, and no more once it goes on', () => {
@@ -102,7 +117,7 @@ test('each change goes into the log, the newest last, and one that fails is told
   };
   const teller = createStateTeller({
     log: { append },
-    listed: false,
+    listedSlot: null,
     logger: createLogger('silent', 'test'),
     signal: stop.signal,
   });

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { listedState } from '../../../clickhouse/queries/status/stream-state.ts';
+import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
+import { isHistoryRead } from '../../../ingest/stream/resume-unfinished.ts';
+import { storedState } from '../../../ingest/stream/stored-state.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+import { batchOf, logOf, PROGRAM } from '../materialise/support/records.ts';
+import { createLogModel } from '../support/log-model.ts';
+
+let store: Store;
+beforeAll(async () => {
+  store = await embeddedDatabase('several');
+});
+afterAll(() => store.close());
+beforeEach(async () => {
+  for (const table of ['applied', 'stream_state']) await store.command(`TRUNCATE TABLE ${table}`);
+});
+
+const apply = async (topic: 'accounts' | 'transactions' | 'readings', ...records: LogRecord[]) =>
+  createMaterialiser({ store, programId: PROGRAM })(batchOf(topic, logOf(records)));
+const marked = async (slot: bigint) => {
+  const marker: LogRecord = { kind: 'marker', slot, parent: slot - 1n, blockTime: null };
+  for (const topic of ['accounts', 'transactions'] as const) await apply(topic, marker);
+};
+/** What ingestion told of lists so long ago. */
+const told = (listed: boolean | undefined, listedSlot?: string | null, agoMs = 0): Promise<void> => {
+  const readAt = Date.now() - agoMs;
+  return apply('readings', {
+    ...{ kind: 'reading', readAt },
+    reading: {
+      ...{ type: 'stream', connected: true, since: readAt, reason: null, addresses: 0, overRpc: 0 },
+      ...(listed === undefined ? {} : { listed }),
+      ...(listedSlot === undefined ? {} : { listedSlot }),
+    },
+  });
+};
+const takenUp = async () => storedState(store).listedSlot?.();
+
+test('that lists are whole is taken up where the index has come to the slot that they are here from', async () => {
+  expect(await takenUp()).toBeNull();
+  await told(true, '7');
+  // A database that has just begun to read the log again.
+  expect(await takenUp()).toBeNull();
+  await marked(6n);
+  expect(await takenUp()).toBeNull();
+  await marked(7n);
+  expect(await takenUp()).toBe('7');
+  await told(false, null);
+  expect(await takenUp()).toBeNull();
+});
+
+test('who told of lists before a slot was told was right of what is applied, where anything is', async () => {
+  await told(true);
+  expect(await takenUp()).toBeNull();
+  await marked(9n);
+  expect(await takenUp()).toBe('9');
+});
+
+test('without a slot an old reading of the log says of no list that it is here', async () => {
+  for (const listed of [true, undefined]) {
+    await told(listed, undefined, 60_000);
+    expect(await listedState(store)).toEqual({ listed: 0, slot: null });
+    await told(listed);
+    expect(await listedState(store)).toEqual({ listed: listed === true ? 1 : null, slot: null });
+    await store.command('TRUNCATE TABLE stream_state');
+  }
+  await told(true, '7', 60_000);
+  expect(await listedState(store)).toEqual({ listed: 1, slot: '7' });
+});
+
+test('history of a store that has yet to come to where the log ended is not read, whatever it lacks none of', async () => {
+  const model = createLogModel();
+  const gap: LogRecord = { kind: 'gap', fromSlot: 0n, toSlot: 5n, toTime: null, closed: true };
+  await model.apply(batchOf('transactions', logOf([gap])));
+  const isRead = (applied: bigint | null, position: bigint | null = 100n) =>
+    isHistoryRead({ ...model, applied: async () => applied }, { startSlot: 0n, position });
+  expect([await isRead(null), await isRead(99n), await isRead(100n)]).toEqual([false, false, true]);
+  expect(await isRead(null, null)).toBe(true);
+});
