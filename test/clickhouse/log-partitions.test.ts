@@ -23,6 +23,33 @@ test('no slot is whole before every partition that was declared has one', async 
   expect(await appliedState(store)).toMatchObject({ slot: '7', block_time: '1760000000' });
 });
 
+test('of partitions whose followed addresses are at one slot, that which knows most of its time tells how far they are', async () => {
+  const PLACES = [
+    ['accounts', 0],
+    ['transactions', 0],
+    ['transactions', 1],
+  ] as const;
+  const followedAt = async (
+    offset: number,
+    times: readonly (number | null)[],
+    followed = ['18', '18', '18'],
+  ) => {
+    const rows = PLACES.map(([topic, partition], at) => ({
+      ...marker(topic, partition, offset),
+      ...{ log_offset: String(offset), followed: followed[at], followed_time: times[at] },
+    }));
+    await store.insert('applied', rows);
+    const state = await appliedState(store);
+    return [state.followed, state.followed_time];
+  };
+  // A process that has not streamed the slot knows no time of it, or that of an earlier one.
+  expect(await followedAt(20, [1_000, 900, null])).toEqual(['18', '1000']);
+  expect(await followedAt(21, [null, 1_000, 900])).toEqual(['18', '1000']);
+  expect(await followedAt(22, [900, null, 1_000])).toEqual(['18', '1000']);
+  expect(await followedAt(23, [null, null, null])).toEqual(['18', null]);
+  expect(await followedAt(24, [1_000, null, 1_000], ['18', '17', '18'])).toEqual(['17', null]);
+});
+
 test('the same number may be declared again, another one stops with what to do', async () => {
   await declarePartitions(store, { accounts: 1, transactions: 2 });
   await expect(declarePartitions(store, { accounts: 1, transactions: 3 })).rejects.toThrow(

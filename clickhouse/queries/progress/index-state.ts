@@ -87,7 +87,10 @@ export async function appliedState(store: Store): Promise<AppliedState> {
 
 const compared = (one: string, other: string) => Number(BigInt(one) - BigInt(other));
 const bySlot = (one: AppliedPart, other: AppliedPart) => compared(one.slot, other.slot);
-const byFollowed = (one: AppliedPart, other: AppliedPart) => compared(one.followed, other.followed);
+/** Of one slot the newest time first: a partition may know none of it, or that of an earlier one. */
+const byFollowed = (one: AppliedPart, other: AppliedPart) =>
+  compared(one.followed, other.followed) || timeFollowed(other) - timeFollowed(one);
+const timeFollowed = ({ followed_time }: AppliedPart) => Number(followed_time ?? -1);
 const byLastSignature = (one: AppliedPart, other: AppliedPart) =>
   compared(one.last_signature_slot, other.last_signature_slot) ||
   one.last_signature_index - other.last_signature_index;

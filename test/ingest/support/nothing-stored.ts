@@ -8,7 +8,7 @@ export const nothingStored: StreamStore = {
   openGaps: async () => [],
   historyBegin: async () => ({ firstSlot: null, clipped: [] }),
   isWhole: async () => false,
-  wasListed: async () => false,
+  listedSlot: async () => null,
   unreadAccounts: async () => [],
   incompleteTransactions: async () => [],
 };
