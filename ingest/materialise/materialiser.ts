@@ -24,6 +24,7 @@ import { readStates } from './rows/read-states.ts';
 import { profitRows, settledFacts } from './settled-profits.ts';
 import type { Insert } from './states.ts';
 import { joined, struckRows, verifiedRows } from './struck-transactions.ts';
+import { toldAgain } from './times/told-again.ts';
 import { wholeAgainRows } from './whole-again.ts';
 
 export interface MaterialiserOptions {
@@ -138,9 +139,10 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const told = profitRows(records.profits);
     // Nobody else has written of it: who is asked for a recompute does not know what was written.
     const alone = goesOn && reread === undefined && records.recomputes.length === 0;
-    const { transactions, dated } = await mine.timesOf(records.transactions, alone);
+    const { transactions, undated } = await mine.timesOf(records.transactions, alone);
     const read = await settledFacts(store, transactions, programId, { partition, told });
-    const { facts, undone, decided } = await mine.decide(read, transactions, alone);
+    const { facts: brought, undone, decided } = await mine.decide(read, transactions, alone);
+    const { facts, dated } = await toldAgain(store, brought, undated, undone.events);
     const states = readStates(records.accounts, programId);
     const gaps = gapRows(records.gaps, before.gaps, partition);
     const verified = records.verified.map(({ record }) => record);
@@ -227,8 +229,9 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   /** What makes sums present again comes after the sums. */
   async function writeWhatIsWhole(made: BegunBatch): Promise<void> {
     const { batch, insert, records, dated, facts, gaps, struckOut, decided } = made;
-    await insert('dated_events', dated);
     await insert('transactions', facts.transactions);
+    // Behind all else that is told of them again: whoever is killed before reads them again as undated.
+    await insert('dated_events', dated);
     const again = await wholeAgainRows(store, records.transactions, facts.transactions);
     await insert('incomplete_transactions', [...facts.decided, ...again]);
     await insert('disputed_transactions', [...struckOut, ...decided]);

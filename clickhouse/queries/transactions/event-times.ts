@@ -1,5 +1,6 @@
 import type { Store } from '../../client.ts';
 import { KNOWS_PLACE, READING } from '../../reading-rank.ts';
+import type { EventRow, PolicyTransactionRow, TransactionRow } from '../../tables.ts';
 import { byTransaction, type InSlot } from './by-transaction.ts';
 
 export interface EventPlace extends InSlot {
@@ -58,4 +59,42 @@ export async function toldPlaces(store: Store, transactions: readonly InSlot[]):
     ...{ slot, signature, time: time === null ? null : Number(time) },
     index: is_placed === 1 ? tx_index : null,
   }));
+}
+
+/** What stands of some transactions, but when it was. */
+export interface StandingFacts {
+  events: Omit<EventRow, 'block_time'>[];
+  transactions: Omit<TransactionRow, 'block_time'>[];
+  policyTransactions: Omit<PolicyTransactionRow, 'block_time'>[];
+}
+
+/** Of all that a table in another order holds no more than slots is read before those are left. */
+const OF_TRANSACTIONS = 'PREWHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}';
+
+export async function standingFacts(store: Store, transactions: readonly InSlot[]): Promise<StandingFacts> {
+  const read = <T>(columns: string, table: string, where: string) =>
+    byTransaction(transactions, (of) =>
+      store.query<T>(`SELECT ${columns} FROM ${table} FINAL ${OF_TRANSACTIONS} WHERE ${where}`, of),
+    );
+  const [events, whole, policyTransactions] = await Promise.all([
+    read<StandingFacts['events'][number]>(
+      `policy, mint, quote_mint, slot, signature, position, tx_index, has_index, kind, actor, summary,
+       toString(amount_a) AS amount_a, toString(amount_b) AS amount_b, toString(amount_c) AS amount_c,
+       toString(amount_d) AS amount_d, log_partition`,
+      'events',
+      "kind != ''",
+    ),
+    // One signature may be there in two slots, of which the table keeps one.
+    read<StandingFacts['transactions'][number]>(
+      'signature, slot, tx_index, has_index, failed',
+      'transactions',
+      '1',
+    ),
+    read<StandingFacts['policyTransactions'][number]>(
+      'policy, slot, signature, tx_index, has_index',
+      'policy_transactions',
+      `has_index != ${READING.struck}`,
+    ),
+  ]);
+  return { events, transactions: whole, policyTransactions };
 }

@@ -1,13 +1,13 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { createDerived } from '../derived-events.ts';
 import { createDecided } from '../disputes/decided-transactions.ts';
-import { createEventTimes } from '../event-times.ts';
 import { createResolved } from '../letters/resolved-letters.ts';
 import { createNamedAccounts } from '../named-accounts.ts';
 import type { Progress } from '../progress.ts';
 import { createSums } from '../rollups/live.ts';
 import type { Recompute } from '../rollups/recompute.ts';
 import { createStates } from '../states.ts';
+import { createEventTimes } from '../times/event-times.ts';
 import { createUntoldChanges } from './untold-changes.ts';
 
 export type Memory = ReturnType<typeof createMemory>;

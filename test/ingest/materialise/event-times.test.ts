@@ -12,7 +12,7 @@ import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts'
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 import type { LogRecord, StruckTransaction, TransactionRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { toGeyser } from '../../schemas/support/encode-transaction.ts';
+import { toGeyser, toJson } from '../../schemas/support/encode-transaction.ts';
 import { credit, ours } from '../../schemas/support/program-calls.ts';
 import { run } from '../../schemas/support/run.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
@@ -204,6 +204,83 @@ test('… also where its logs are cut, so that no whole reading told the place',
   const { undatedEvents } = await incompleteState(store);
   expect(undatedEvents.filter((event) => event.slot === String(slot + 600n))).toEqual([]);
   expect(await storedOf('placeless and cut')).not.toHaveProperty('undated');
+});
+
+const emitting = () => run([ours({ emit: routed(2n) })]);
+
+/** As a node with a shorter limit tells it than the stream. */
+function cutAtOnce(): Partial<TransactionRecord> {
+  const tx = emitting();
+  return { payload: toGeyser({ ...tx, logs: [tx.logs?.[0] as string, 'Log truncated'] }, false) };
+}
+
+/** As a node tells it that recorded neither logs nor inner instructions. */
+function unrecorded(): Partial<TransactionRecord> {
+  const { meta, ...rest } = JSON.parse(Buffer.from(toJson(emitting(), false)).toString());
+  const told = { ...rest, meta: { ...meta, logMessages: null, innerInstructions: null } };
+  return { payload: Buffer.from(JSON.stringify(told)), format: 'json' };
+}
+
+/** The ranks of all rows that stand of a transaction, in each table that tells when it was; all have to tell this time. */
+async function ranksAt(name: string, time: number): Promise<unknown> {
+  const ranks = new Set<string>();
+  for (const table of ['events', 'events_by_slot', 'transactions', 'policy_transactions']) {
+    const rows = await store.query<{ time: string | null; rank: number }>(
+      `SELECT DISTINCT toString(block_time) AS time, has_index AS rank FROM ${table} FINAL WHERE signature = {of:String}`,
+      { of: signatureOf(name) },
+    );
+    expect(rows.map((row) => row.time)).toEqual([String(time)]);
+    ranks.add(JSON.stringify(rows.map(({ rank }) => rank)));
+  }
+  return [...ranks].map((one) => JSON.parse(one));
+}
+
+test.each([
+  ['cut logs', 500, {}, cutAtOnce()],
+  ['neither logs nor inner instructions', 503, {}, unrecorded()],
+  ['what a decision outranks', 506, { standing: 'decides', source: 'rpc' }, {}],
+] as const)(
+  'a time is told by a reading with %s, too, of events that came whole without one',
+  async (what, day, before, told) => {
+    const { noon, date, one, sides } = await between(day, what);
+    await take([...sides, one({ index: 7, ...before })]);
+    expect(await servedOf(date)).toBe('6');
+    const seen = new Set<unknown>();
+    await take(
+      [one({ blockTime: noon + 4, index: null, order: 40, source: 'rpc', ...told })],
+      watching(async () => void seen.add(await servedOf(date))),
+    );
+    expect(seen).toEqual(new Set(['6', null]));
+    expect(await servedOf(date)).toBe('6');
+    const { undatedEvents } = await incompleteState(store);
+    expect(undatedEvents.filter((event) => event.slot === String(slot + 600n))).toEqual([]);
+    expect(await storedOf(what)).not.toHaveProperty('undated');
+    expect(await ranksAt(what, noon + 4)).toEqual([['standing' in before ? 7 : 1]]);
+  },
+);
+
+test('… and where it is killed meanwhile, the same reading brings what it left', async () => {
+  let absences = 0;
+  for (let diesAt = 0; ; diesAt += 1) {
+    slot += CHAPTER;
+    const name = `killed and cut at ${diesAt}`;
+    const { noon, date, one, sides } = await between(520 + diesAt, name);
+    await take([...sides, one({ index: 7 })]);
+    const told = one({ blockTime: noon + 4, index: null, order: 40, source: 'rpc', ...cutAtOnce() });
+    const died = await take([told], watching(nothing, diesAt)).then(
+      () => false,
+      () => true,
+    );
+    const served = await servedOf(date);
+    if (served === null) absences += 1;
+    else expect(served).toBe('6');
+    await take([told]);
+    expect(await servedOf(date)).toBe('6');
+    expect(await storedOf(name)).not.toHaveProperty('undated');
+    expect(await ranksAt(name, noon + 4)).toEqual([[1]]);
+    if (!died) break;
+  }
+  expect(absences).toBeGreaterThan(0);
 });
 
 test('what was not written to its end is to be read again, and what was not struck out to its end is struck out again', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { createEventTimes } from '../../../ingest/materialise/event-times.ts';
+import { createEventTimes } from '../../../ingest/materialise/times/event-times.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { rawSignature, routed, transaction } from './support/records.ts';
 
@@ -27,5 +27,5 @@ test('what one partition has without a time is known, though another asked the s
   await other;
   asked[0]?.resolve([]);
   await one;
-  expect((await timesOf([of(1000n, 1_700)], true)).dated).toEqual([undated]);
+  expect((await timesOf([of(1000n, 1_700)], true)).undated).toEqual([{ ...undated, time: 1_700 }]);
 });

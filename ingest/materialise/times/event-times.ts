@@ -1,19 +1,25 @@
-import type { Store } from '../../clickhouse/client.ts';
-import { nameOf } from '../../clickhouse/queries/transactions/by-transaction.ts';
+import type { Store } from '../../../clickhouse/client.ts';
+import { nameOf } from '../../../clickhouse/queries/transactions/by-transaction.ts';
 import {
   type EventPlace,
   lastUndatedSlot,
   toldPlaces,
   undatedOf,
-} from '../../clickhouse/queries/transactions/event-times.ts';
-import type { TransactionRecord } from '../../schemas/records.ts';
-import { encodeBase58 } from '../../schemas/solana/base58.ts';
+} from '../../../clickhouse/queries/transactions/event-times.ts';
+import type { TransactionRecord } from '../../../schemas/records.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+
+/** An event that stood without a time. */
+export interface UndatedEvent extends EventPlace {
+  /** What its transaction is told to have now, in unix seconds. */
+  time: number;
+}
 
 /** Transactions of a batch with what is known of their times. */
 export interface TimedTransactions {
   transactions: readonly TransactionRecord[];
-  /** Events that stood without a time and have one by these: to be told behind the sums over them. */
-  dated: readonly EventPlace[];
+  /** Events that stood without a time and whose transactions have one by these, be it by a reading that does not bring them. */
+  undated: readonly UndatedEvent[];
 }
 
 /**
@@ -33,7 +39,7 @@ export function createEventTimes(
 
   return async (records, alone) => {
     if (!alone) isAsked = false;
-    if (records.length === 0) return { transactions: records, dated: [] };
+    if (records.length === 0) return { transactions: records, undated: [] };
     if (!isAsked) {
       know(await lastUndatedSlot(store));
       isAsked = true;
@@ -42,13 +48,13 @@ export function createEventTimes(
     const here = records.filter(({ blockTime }) => blockTime === null).map(({ slot }) => slot);
     for (const slot of here) know(slot);
     const had = last !== null && records.some(({ slot }) => slot <= last);
-    if (!had && here.length === 0) return { transactions: records, dated: [] };
+    if (!had && here.length === 0) return { transactions: records, undated: [] };
     const placed = records.map((record) => ({
       ...{ record, slot: record.slot.toString() },
       signature: encodeBase58(record.signature),
     }));
-    const undated = had ? await undatedOf(store, placed) : [];
-    const wasUndated = new Set(undated.map(nameOf));
+    const standing = had ? await undatedOf(store, placed) : [];
+    const wasUndated = new Set(standing.map(nameOf));
     const lacking = placed.filter(
       (one) => one.record.blockTime === null || (one.record.index === null && wasUndated.has(nameOf(one))),
     );
@@ -56,14 +62,18 @@ export function createEventTimes(
     const timesHere = new Map(
       placed.flatMap((one) => (one.record.blockTime === null ? [] : [[nameOf(one), one.record.blockTime]])),
     );
-    const timed = new Set<string>();
+    const timed = new Map<string, number>();
     const transactions = placed.map((one) => {
       const name = nameOf(one);
       const { time = null, index = null } = told.get(name) ?? {};
       const blockTime = one.record.blockTime ?? timesHere.get(name) ?? time;
-      if (blockTime !== null) timed.add(name);
+      if (blockTime !== null) timed.set(name, blockTime);
       return { ...one.record, blockTime, index: one.record.index ?? index };
     });
-    return { transactions, dated: undated.filter((event) => timed.has(nameOf(event))) };
+    const undated = standing.flatMap((event) => {
+      const time = timed.get(nameOf(event));
+      return time === undefined ? [] : [{ ...event, time }];
+    });
+    return { transactions, undated };
   };
 }

@@ -1,0 +1,83 @@
+import type { Store } from '../../../clickhouse/client.ts';
+import { type InSlot, nameOf } from '../../../clickhouse/queries/transactions/by-transaction.ts';
+import { type EventPlace, standingFacts } from '../../../clickhouse/queries/transactions/event-times.ts';
+import type { EventRow } from '../../../clickhouse/tables.ts';
+import { intervalOf } from '../rollups/slot-intervals.ts';
+import type { Facts } from '../rows/facts.ts';
+import type { UndatedEvent } from './event-times.ts';
+
+/** What a batch says, and of which events it tells the time that they lacked. */
+export interface DatedFacts {
+  facts: Facts;
+  /** To be told behind the sums over them: all of them are in the facts, with their times. */
+  dated: readonly EventPlace[];
+}
+
+/**
+ * A reading that tells the time need not bring the events: its logs are cut where those of an earlier one were whole, its
+ * node recorded none, or another decides what the transaction did. What stands of the transaction is then written once
+ * more as it is, with the time.
+ * @param facts of the batch, none of which another outranks that stands
+ * @param undone what the batch takes out
+ */
+export async function toldAgain(
+  store: Store,
+  facts: Facts,
+  undated: readonly UndatedEvent[],
+  undone: readonly EventRow[],
+): Promise<DatedFacts> {
+  if (undated.length === 0) return { facts, dated: [] };
+  const timed = [...facts.events, ...facts.derived].filter(({ block_time }) => block_time !== null);
+  const brought = new Set(timed.map(placeOf));
+  const whole = new Set(facts.transactions.map(nameOf));
+  // What a whole reading has not is no event, or is taken back by it.
+  const lacking = undated.filter((one) => !brought.has(placeOf(one)) && !whole.has(nameOf(one)));
+  const told = await standingWith(store, lacking, new Set(undone.map(keyOf)));
+  const again = new Set(told.events.map(placeOf));
+  return {
+    facts: {
+      ...facts,
+      events: [...facts.events, ...told.events],
+      transactions: [...facts.transactions, ...told.transactions],
+      policyTransactions: [...facts.policyTransactions, ...told.policyTransactions],
+      touchedMints: new Set([
+        ...facts.touchedMints,
+        ...told.events.flatMap(({ policy, mint }) => (policy === '' ? [] : [mint])),
+      ]),
+      touchedIntervals: new Set([
+        ...facts.touchedIntervals,
+        ...told.events.map(({ slot }) => intervalOf(BigInt(slot))),
+      ]),
+    },
+    dated: undated
+      .filter((one) => brought.has(placeOf(one)) || again.has(placeOf(one)))
+      .map(({ time: _, ...place }) => place),
+  };
+}
+
+/** @param gone keys of events that stand no more once the batch is written */
+async function standingWith(
+  store: Store,
+  lacking: readonly UndatedEvent[],
+  gone: ReadonlySet<string>,
+): Promise<Pick<Facts, 'events' | 'transactions' | 'policyTransactions'>> {
+  const times = new Map(lacking.map((one) => [nameOf(one), one.time]));
+  const places = new Set(lacking.map(placeOf));
+  const standing = await standingFacts(store, lacking);
+  const events = standing.events.filter((one) => places.has(placeOf(one)) && !gone.has(keyOf(one)));
+  const names = new Set(events.map(nameOf));
+  // Lists of slots and of signatures find more than their pairs.
+  const dated = <T extends InSlot>(rows: readonly T[]) =>
+    rows
+      .filter((row) => names.has(nameOf(row)))
+      .map((row) => ({ ...row, block_time: times.get(nameOf(row)) as number }));
+  return {
+    events: dated(events),
+    transactions: dated(standing.transactions),
+    policyTransactions: dated(standing.policyTransactions),
+  };
+}
+
+const placeOf = (event: EventPlace): string => `${nameOf(event)} ${event.position}`;
+/** Two events may have one place, by their mints alone. */
+const keyOf = (event: EventPlace & { mint: string }): string => `${placeOf(event)} ${event.mint}`;
