@@ -25,12 +25,12 @@ export interface QuoteHourRow {
   written_at: string;
 }
 
-/** A closing state that has no hour yet. */
+/** A closing state that had no hour when it came. */
 export interface UndatedHourRow {
   address: string;
   slot: string;
   version: string;
-  /** The rest of its row of an hour, as JSON. */
+  /** The rest of its row of an hour, as JSON: without a time until that is told. */
   state: string;
 }
 

@@ -6,10 +6,17 @@ import type { TimeRecord } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { LogWriter } from '../log/port.ts';
 
-/** States that stand as of slots whose time no source knew. */
+/** A state of a slot whose time no source knew. */
+export interface Undated {
+  address: string;
+  slot: bigint;
+}
+
 export interface UndatedStore {
-  /** The first behind an address, so many at most, by address. */
-  undatedStates(behind: string, most: number): Promise<{ address: string; slot: bigint }[]>;
+  /** Of those that stand the first behind an address, so many at most, by address. */
+  undatedStates(behind: string, most: number): Promise<Undated[]>;
+  /** Of those that belong to an hour, whatever came behind them since, the first behind one, by slot and address. */
+  waitingHours(behind: Undated | null, most: number): Promise<Undated[]>;
 }
 
 export interface TimesOptions {
@@ -26,15 +33,22 @@ const EVERY_MS = 30_000;
 const MOST_STATES = 1_000;
 /** A sweep's readings are of few slots. */
 const MOST_SLOTS = 50;
-const START = '';
+
+/** Behind which the next go begins, of the states and of the hours; null where it begins anew. */
+export interface Places {
+  states: Undated | null;
+  hours: Undated | null;
+}
+
+const START: Places = { states: null, hours: null };
 
 /** Has states dated whose slot had no known time when they were read, once a node tells it. Until the signal is given. */
 export async function tellTimesForever(options: TimesOptions): Promise<void> {
   const { logger, signal, everyMs = EVERY_MS } = options;
-  let place = START;
+  let places = START;
   while (!signal.aborted) {
     try {
-      place = await tellTimes(options, place);
+      places = await tellTimes(options, places);
     } catch (error) {
       logger.warn({ error: messageOf(error) }, 'times of slots are not asked for now; trying again');
     }
@@ -42,31 +56,52 @@ export async function tellTimesForever(options: TimesOptions): Promise<void> {
   }
 }
 
+/** What is asked in one go, and what is told: many states are of one slot, and most that stand belong to an hour. */
+interface Go {
+  times: Map<bigint, number | null>;
+  records: Map<string, TimeRecord>;
+}
+
 /**
- * Looks at the first behind an address.
+ * Looks at the first behind these places.
  * @returns where the next go begins
  * @throws Error of the store or the log
  */
-export async function tellTimes(options: TimesOptions, behind = START): Promise<string> {
-  const { log, store, signal } = options;
-  const states = await store.undatedStates(behind, MOST_STATES);
-  const times = new Map<bigint, number | null>();
-  const records: TimeRecord[] = [];
-  let last = states.length < MOST_STATES ? START : (states.at(-1)?.address ?? START);
-  for (const [at, { address, slot }] of states.entries()) {
+export async function tellTimes(options: TimesOptions, behind = START): Promise<Places> {
+  const { log, store } = options;
+  const go: Go = { times: new Map(), records: new Map() };
+  const states = await store.undatedStates(behind.states?.address ?? '', MOST_STATES);
+  const hours = await store.waitingHours(behind.hours, MOST_STATES);
+  const next: Places = {
+    states: await lookAt(states, behind.states, go, options),
+    hours: await lookAt(hours, behind.hours, go, options),
+  };
+  if (go.records.size > 0) await log.append([...go.records.values()]);
+  return next;
+}
+
+/** @returns behind which the next look begins; null where it begins anew */
+async function lookAt(
+  all: readonly Undated[],
+  behind: Undated | null,
+  { times, records }: Go,
+  options: TimesOptions,
+): Promise<Undated | null> {
+  let asked = 0;
+  for (const [at, { address, slot }] of all.entries()) {
     if (!times.has(slot)) {
-      if (times.size === MOST_SLOTS || signal.aborted) {
-        last = states[at - 1]?.address ?? behind;
-        break;
-      }
+      if (asked === MOST_SLOTS || options.signal.aborted) return all[at - 1] ?? behind;
+      asked += 1;
       times.set(slot, await timeOf(slot, options));
     }
     const blockTime = times.get(slot) ?? null;
     if (blockTime !== null)
-      records.push({ kind: 'time', address: decodeKey(address) as Uint8Array, slot, blockTime });
+      records.set(`${address} ${slot}`, {
+        ...{ kind: 'time', address: decodeKey(address) as Uint8Array },
+        ...{ slot, blockTime },
+      });
   }
-  if (records.length > 0) await log.append(records);
-  return last;
+  return all.length < MOST_STATES ? null : (all.at(-1) ?? null);
 }
 
 /** One that no node can be asked for keeps none of the others. */

@@ -8,7 +8,7 @@ import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { hourOf } from '../../schemas/units.ts';
 import { createNewMarks } from './rows/high-water-marks.ts';
 import { createFirstStreamed, hourRows } from './rows/hours/hours.ts';
-import { datedHours, datedRows } from './rows/hours/late-times.ts';
+import { datedHours, datedRows, withToldTimes } from './rows/hours/late-times.ts';
 import { keepUnchangedHours } from './rows/hours/unchanged-hours.ts';
 import { latestRows } from './rows/latest.ts';
 import type { BatchStates } from './rows/read-states.ts';
@@ -55,7 +55,8 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
   return async ({ states, times, carried, unseen: leftOut, markers, before, goesOn }, insert) => {
     const latest = latestRows(states.seen, await storedStates(store, states.seen));
     await keepUnchangedHours(store, latest.closings);
-    const { closings, waiting } = hourRows(latest.closings);
+    const { closings, waiting: undated } = hourRows(latest.closings);
+    const waiting = await withToldTimes(store, undated);
     const passed = hourOf(before.blockTime) ?? Number.POSITIVE_INFINITY;
     const newsOf = (rows: readonly { hour: number | null }[]) =>
       rows.some(({ hour }) => hour === null || hour < passed) ? NEWS : NO_NEWS;
@@ -99,7 +100,8 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
       ),
     ]);
     const dated = await datedHours(store, times);
-    await insertHours(dated, newsOf(dated));
+    await insertHours(dated.closings, newsOf(dated.closings));
+    await insert('undated_hours', dated.told, NO_NEWS);
     for (const { table, rows } of await datedRows(store, times)) await insert(table, rows);
     const { hours, holes } = streamCover(markers, before);
     await insert('hour_slots', hours, NO_NEWS);

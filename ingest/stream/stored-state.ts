@@ -13,7 +13,7 @@ import {
   sweepsBetween,
   unsettledSweeps,
 } from '../../clickhouse/queries/progress/swept-profits.ts';
-import { undatedStates } from '../../clickhouse/queries/progress/undated-states.ts';
+import { undatedStates, waitingHours } from '../../clickhouse/queries/progress/undated-states.ts';
 import { type UnreadAccount, unreadAccounts } from '../../clickhouse/queries/progress/unread-accounts.ts';
 import {
   eventsOf,
@@ -100,7 +100,10 @@ export function storedState(store: Store): Omit<StreamStore, 'position' | 'appli
       tracesOf: (ghosts) => tracesOf(store, ghosts),
       disputedSlots: (most) => disputedSlots(store, most),
     },
-    undated: { undatedStates: (behind, most) => undatedStates(store, behind, most) },
+    undated: {
+      undatedStates: (behind, most) => undatedStates(store, behind, most),
+      waitingHours: (behind, most) => waitingHours(store, behind, most),
+    },
     sweeps: {
       unsettled: (upTo, behind, most) => unsettledSweeps(store, upTo, behind, most),
       marksAround: (policy, slot) => marksAround(store, policy, slot),

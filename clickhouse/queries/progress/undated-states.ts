@@ -22,6 +22,28 @@ export async function undatedStates(store: Store, behind: string, most: number):
   return rows.map(({ address, slot }) => ({ address, slot: BigInt(slot) }));
 }
 
+/** When a state of undated_hours was, as it was told since; null where it was not. */
+export const TOLD_TIME = `JSONExtract(state, 'block_time', 'Nullable(Int64)')`;
+
+/**
+ * The first closing states behind one, by slot and address, so many at most, whose hour is not known yet, be it that others
+ * came behind them since. There are few: each is of a slot whose time was not known when its state came.
+ */
+export async function waitingHours(
+  store: Store,
+  behind: UndatedState | null,
+  most: number,
+): Promise<UndatedState[]> {
+  const rows = await store.query<{ address: string; slot: string }>(
+    `SELECT address, toString(slot) AS slot FROM undated_hours FINAL
+     WHERE (undated_hours.slot, address) > ({slot:UInt64}, {address:String})
+       AND ${TOLD_TIME} IS NULL
+     ORDER BY undated_hours.slot, address LIMIT {most:UInt32}`,
+    { slot: behind?.slot ?? 0n, address: behind?.address ?? '', most },
+  );
+  return rows.map(({ address, slot }) => ({ address, slot: BigInt(slot) }));
+}
+
 /** Those where any state ever written has none: nearly always there is no such table, and the one column tells. */
 async function tablesWithAny(store: Store, behind: string): Promise<LatestTable[]> {
   const parts = LATEST_TABLES.map(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { LATEST_TABLES } from '../../../clickhouse/tables.ts';
-import { tellTimes } from '../../../ingest/history/tell-times.ts';
+import { tellTimes, type Undated } from '../../../ingest/history/tell-times.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
@@ -102,7 +102,7 @@ test('who died behind writing times, and told nobody, has who applies the batch 
 });
 
 test('what has no time is found, asked for until a node tells it, and told to the log', async () => {
-  await store.command('TRUNCATE TABLE policies');
+  for (const table of ['policies', 'undated_hours']) await store.command(`TRUNCATE TABLE ${table}`);
   const { read, time, after } = accountOf();
   await after([read(8)]);
   const { undated } = storedState(store);
@@ -122,9 +122,62 @@ test('what has no time is found, asked for until a node tells it, and told to th
   expect(await options.store.undatedStates('', 10)).toEqual([]);
 });
 
+test('the time of a state is asked for though others came behind it, once for all that wait for it, and its hour comes', async () => {
+  for (const table of ['policies', 'undated_hours']) await store.command(`TRUNCATE TABLE ${table}`);
+  const [one, other, third, fourth] = [accountOf(), accountOf(), accountOf(), accountOf()];
+  // Hours 0, without a time, and 2.
+  await one.after([one.read(8), one.streamed(900)]);
+  await other.after([other.read(8), other.streamed(900)]);
+  await third.after([third.read(8)]);
+  await fourth.after([fourth.read(9), fourth.streamed(900)]);
+  const { undated } = storedState(store);
+  const asked: bigint[] = [];
+  const told = new Map<bigint, number>([[8n, 80]]);
+  const appended: LogRecord[] = [];
+  const options = {
+    ...{ store: undated as NonNullable<typeof undated>, logger, signal },
+    rpc: {
+      getBlockTime: async (slot: bigint) => {
+        asked.push(slot);
+        return told.get(slot) ?? null;
+      },
+    },
+    log: { append: async (records: readonly LogRecord[]) => void appended.push(...records) },
+  };
+  await tellTimes(options);
+  expect(asked.toSorted()).toEqual([8n, 9n]);
+  const records = [one, other, third].map(({ time }) => time(8));
+  expect(new Set(appended)).toEqual(new Set(records));
+  await one.after(appended.splice(0));
+  const hoursOf = async ({ address }: TimeRecord) =>
+    (
+      await store.query<{ hour: number; time: string }>(
+        'SELECT hour, toString(block_time) AS time FROM account_hours FINAL WHERE address = {of:String} ORDER BY hour',
+        { of: encodeBase58(address) },
+      )
+    ).map(({ hour, time }) => [hour, time]);
+  const both = [
+    [0, '80'],
+    [2, '9000'],
+  ];
+  expect(await Promise.all(records.map(hoursOf))).toEqual([both, both, [[0, '80']]]);
+  asked.length = 0;
+  await tellTimes(options);
+  expect(asked).toEqual([9n]);
+  told.set(9n, 90);
+  await tellTimes(options);
+  expect(appended).toEqual([fourth.time(9)]);
+  // A log that is read again tells it again, and nobody asks.
+  for (const times of [1, 2]) await fourth.after([...appended], true, times);
+  asked.length = 0;
+  await tellTimes(options);
+  expect(asked).toEqual([]);
+});
+
 test('states of every table are looked for', async () => {
   const found = async () => (await storedState(store).undated?.undatedStates('', 100)) ?? [];
   expect(LATEST_TABLES.length).toBeGreaterThan(5);
+  for (const table of LATEST_TABLES) await store.command(`TRUNCATE TABLE ${table}`);
   for (const table of LATEST_TABLES)
     await store.command(
       `INSERT INTO ${table} (address, slot, version, block_time, source, exists) VALUES ('${key(table)}', 5, 5, NULL, 'rpc', 0)`,
@@ -136,12 +189,20 @@ test('states of every table are looked for', async () => {
 test('a slot that no node can be asked for, and more than are asked for in one go, keep none of the others', async () => {
   const states = Array.from({ length: 120 }, (_, slot) => ({ address: key(`${slot}`), slot: BigInt(slot) }));
   states.sort((a, b) => (a.address < b.address ? -1 : 1));
+  // Of each slot as many as are looked at in one go.
+  const hours = [7n, 100n, 101n].flatMap((slot) =>
+    Array.from({ length: 1_000 }, (_, at) => ({ address: key(`${at}`), slot })),
+  );
+  const isSame = (one: Undated) => (other: Undated) =>
+    one.address === other.address && one.slot === other.slot;
   const appended: LogRecord[] = [];
   const options = {
     ...{ logger, signal },
     store: {
       undatedStates: async (behind: string, most: number) =>
         states.filter(({ address }) => address > behind).slice(0, most),
+      waitingHours: async (behind: Undated | null, most: number) =>
+        hours.slice(behind === null ? 0 : hours.findIndex(isSame(behind)) + 1).slice(0, most),
     },
     rpc: {
       getBlockTime: async (slot: bigint) => {
@@ -151,11 +212,14 @@ test('a slot that no node can be asked for, and more than are asked for in one g
     },
     log: { append: async (records: readonly LogRecord[]) => void appended.push(...records) },
   };
-  let place = await tellTimes(options);
-  for (let goes = 1; place !== ''; goes += 1) {
-    expect(goes).toBeLessThan(4);
-    place = await tellTimes(options, place);
-  }
-  const told = appended.map((record) => (record as TimeRecord).blockTime).sort((a, b) => a - b);
-  expect(told).toEqual(states.map((_, slot) => slot).filter((slot) => slot !== 7 && slot !== 8));
+  let places = await tellTimes(options);
+  for (let goes = 1; goes < 4; goes += 1) places = await tellTimes(options, places);
+  const nameOf = ({ address, slot }: Undated) => `${address} ${slot}`;
+  const told = appended.map((record) => {
+    const { address, slot, blockTime } = record as TimeRecord;
+    expect(blockTime).toBe(Number(slot));
+    return nameOf({ address: encodeBase58(address), slot });
+  });
+  const known = [...states, ...hours].filter(({ slot }) => slot !== 7n && slot !== 8n).map(nameOf);
+  expect(new Set(told)).toEqual(new Set(known));
 });

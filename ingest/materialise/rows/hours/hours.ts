@@ -40,6 +40,12 @@ export function datedHour({ state }: UndatedHourRow, time: number): AccountHourR
   return { ...row, hour: hourOf(time) as number, slot: null, block_time: time };
 }
 
+/** Of the same version, in the place of the one without. */
+export function toldRow(waiting: UndatedHourRow, time: number): UndatedHourRow {
+  const { address, slot, version, state } = waiting;
+  return { address, slot, version, state: JSON.stringify({ ...JSON.parse(state), block_time: time }) };
+}
+
 /** Nothing of its time, though this may have been told since it came first. */
 function waitingRow(table: HourTable | '', row: LatestRow): UndatedHourRow {
   const { address, slot, version } = row;

@@ -1,11 +1,12 @@
 import type { Store } from '../../../../clickhouse/client.ts';
 import type { AccountHourRow, UndatedHourRow } from '../../../../clickhouse/hour-tables.ts';
+import { TOLD_TIME } from '../../../../clickhouse/queries/progress/undated-states.ts';
 import { LATEST_TABLES, type LatestTable, type StateRow } from '../../../../clickhouse/tables.ts';
 import { chunks } from '../../../../runtime/chunks.ts';
 import type { TimeRecord } from '../../../../schemas/records.ts';
 import { encodeBase58 } from '../../../../schemas/solana/base58.ts';
 import { ADDRESSES_PER_QUESTION } from '../stored-states.ts';
-import { datedHour } from './hours.ts';
+import { datedHour, toldRow } from './hours.ts';
 
 /**
  * What is stored of these addresses as of these slots, with the time that was not known of them: of the same version,
@@ -35,13 +36,43 @@ export async function datedRows(
   return dated;
 }
 
+/** A log that is read again brings them once more: whose time was told keeps it, so that nobody asks again. */
+export async function withToldTimes(
+  store: Store,
+  rows: readonly UndatedHourRow[],
+): Promise<UndatedHourRow[]> {
+  const told = new Map<string, number>();
+  for (const some of chunks(rows, ADDRESSES_PER_QUESTION)) {
+    const stored = await store.query<Omit<UndatedHourRow, 'state'> & { time: string }>(
+      `SELECT address, slot, version, ${TOLD_TIME} AS time FROM undated_hours FINAL
+       WHERE (address, slot) IN arrayZip({addresses:Array(String)}, {slots:Array(UInt64)}) AND time IS NOT NULL`,
+      { addresses: some.map(({ address }) => address), slots: some.map(({ slot }) => BigInt(slot)) },
+    );
+    for (const row of stored) told.set(nameOf(row), Number(row.time));
+  }
+  return rows.map((row) => {
+    const time = told.get(nameOf(row));
+    return time === undefined ? row : toldRow(row, time);
+  });
+}
+
+const nameOf = ({ address, slot, version }: Omit<UndatedHourRow, 'state'>): string =>
+  `${address} ${slot} ${version}`;
+
+/** Closing states whose times are told. */
+export interface DatedHours {
+  closings: AccountHourRow[];
+  /** That nobody need ask for these any more, to be told once the closings stand. */
+  told: UndatedHourRow[];
+}
+
 /**
  * The closing states of these addresses and slots, whatever came behind them since: of the hours that these begin, and of
  * those in which they were read again. Asked for once everything else of the batch is written.
  */
-export async function datedHours(store: Store, records: readonly TimeRecord[]): Promise<AccountHourRow[]> {
+export async function datedHours(store: Store, records: readonly TimeRecord[]): Promise<DatedHours> {
   const times = timesOf(records);
-  const dated: AccountHourRow[] = [];
+  const dated: DatedHours = { closings: [], told: [] };
   const timeOf = ({ address, slot }: { address: string; slot: string }) =>
     times.get(`${address} ${slot}`) as number;
   for (const some of chunks(records, ADDRESSES_PER_QUESTION)) {
@@ -54,14 +85,17 @@ export async function datedHours(store: Store, records: readonly TimeRecord[]): 
        WHERE (address, slot) IN arrayZip({addresses:Array(String)}, {slots:Array(UInt64)})`,
       asked,
     );
-    for (const row of waiting) dated.push(datedHour(row, timeOf(row)));
+    for (const row of waiting) {
+      dated.closings.push(datedHour(row, timeOf(row)));
+      dated.told.push(toldRow(row, timeOf(row)));
+    }
     const repeated = await store.query<AccountHourRow & { slot: string }>(
       `SELECT * FROM account_hours FINAL
        WHERE address IN {addresses:Array(String)} AND slot IS NOT NULL
          AND (address, assumeNotNull(slot)) IN arrayZip({addresses:Array(String)}, {slots:Array(UInt64)})`,
       asked,
     );
-    for (const row of repeated) dated.push({ ...row, slot: null, block_time: timeOf(row) });
+    for (const row of repeated) dated.closings.push({ ...row, slot: null, block_time: timeOf(row) });
   }
   return dated;
 }
