@@ -26,7 +26,7 @@ export const CHANGE_KEYS = {
   catalogue: null,
   currencies: null,
   dead_letters: null,
-  /** Told of the events of hours that their partition of the log has passed alone. */
+  /** Told of events alone that are of hours which their partition of the log has passed, or may have been told to be. */
   events_by_slot: null,
   account_hours: null,
   unseen_changes: null,

@@ -179,7 +179,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   async function writeFactsAndSums(made: BegunBatch, derived: DerivedRows): Promise<void> {
     const { batch, before, alone, changes, owned, checkOwned, insert, records, facts, struck } = made;
     const events = [...facts.events, ...derived.events, ...struck.events];
-    if (arePast(events, before.blockTime)) noteKeys(changes, 'events_by_slot', ['']);
+    if (arePast(events, before)) noteKeys(changes, 'events_by_slot', ['']);
     await Promise.all([
       insert('events', events),
       insert('derived_events', derived.takenBack),

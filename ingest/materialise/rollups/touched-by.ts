@@ -4,10 +4,19 @@ import { hourOf } from '../../../schemas/units.ts';
 import type { Facts } from '../rows/facts.ts';
 import { intervalOf, type Touched } from './slot-intervals.ts';
 
-/** Whether one of them is of an hour that the partition has passed, or may be. */
-export function arePast(events: readonly EventRow[], passed: number | null): boolean {
-  const hour = hourOf(passed);
-  return events.some(({ block_time }) => hour === null || (hourOf(block_time) ?? 0) < hour);
+/**
+ * Whether one of them is of an hour that the partition has passed, or may be, or may have been: what comes behind the
+ * partition's slot may be there already, with a time that this one corrects.
+ */
+export function arePast(
+  events: readonly EventRow[],
+  passed: { slot: bigint; blockTime: number | null },
+): boolean {
+  const hour = hourOf(passed.blockTime);
+  return events.some(
+    ({ slot, block_time }) =>
+      hour === null || (hourOf(block_time) ?? 0) < hour || BigInt(slot) <= passed.slot,
+  );
 }
 
 /** The sums that a batch may have changed. */

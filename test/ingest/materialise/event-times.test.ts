@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { datedRows, revenueByDay } from '../../../api/analytics/revenue.ts';
 import { stateOf } from '../../../api/latest/index-state.ts';
+import type { Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { daySeries } from '../../../clickhouse/queries/analytics/day-series.ts';
 import {
@@ -281,6 +282,27 @@ test('… and where it is killed meanwhile, the same reading brings what it left
     if (!died) break;
   }
   expect(absences).toBeGreaterThan(0);
+});
+
+test('who keeps sums of passed hours is told of an event that a corrected time takes out of them, of no other of the current one', async () => {
+  let isTold = false;
+  const onChanged = (changes: Changes) => {
+    isTold = changes.has('events_by_slot');
+  };
+  const apply = createMaterialiser({ store, programId: PROGRAM, onChanged });
+  const told = async (...records: LogRecord[]) => {
+    await apply(batchOf('transactions', logOf(records, next)));
+    next += BigInt(records.length);
+    return isTold;
+  };
+  const [seventh, tip] = [slot + 7n, slot + 9n];
+  const one = (change: Partial<TransactionRecord>) =>
+    transaction('corrected', seventh, [routed(2n)], { payload: cutPayload(), ...change });
+  await told({ ...marker(slot), blockTime: EVENING - 10 });
+  expect(await told(one({ blockTime: EVENING }))).toBe(false);
+  await told({ ...marker(tip), blockTime: EVENING + 15 });
+  expect(await told(transaction('tip', tip + 1n, [routed(3n)], { blockTime: EVENING + 16 }))).toBe(false);
+  expect(await told(one({ blockTime: EVENING + 20, source: 'rpc' }))).toBe(true);
 });
 
 test('what was not written to its end is to be read again, and what was not struck out to its end is struck out again', async () => {
