@@ -115,9 +115,9 @@ export async function bind(host: string, port: number, options: BindOptions = {}
       isClosing = true;
       // Whoever asks again and again on a connection would keep it open for as long as it may be.
       for (const response of answering.all()) response.shouldKeepAlive = false;
-      served?.emit(CLOSING);
       // A connection counts as idle as long as nobody has read the request that has come on it.
       await whatHasComeIsRead();
+      served?.emit(CLOSING);
       await new Promise<void>((resolve) => {
         const limit = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
         server.close(() => {
