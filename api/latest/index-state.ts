@@ -45,7 +45,7 @@ export async function readMissing(
   // The mark says nothing of how far an open gap has come, nor of the slots behind an event without a time.
   const open =
     known === null ||
-    known.gaps.some((gap) => gap.open_partitions > 0) ||
+    known.gaps.some((gap) => gap.open_partitions > 0 || gap.behind > 0) ||
     known.incomplete.undatedEvents.some(({ latest }) => latest === null);
   if (known?.mark === mark && !open) return known;
   const [gaps, incomplete] = await Promise.all([
@@ -108,6 +108,6 @@ function obstacle({ unread, first_slot: first }: GapState): string[] {
   if (unread !== null) return [`transaction ${unread} cannot be read`];
   if (first === null) return [];
   return [
-    `the JSON-RPC node's history begins in slot ${first}, and PROGRAM_START_SLOT says that it should go further back`,
+    `the JSON-RPC node's history begins in slot ${first}: name an archive node beside it, or, if the program's first transaction is later, set PROGRAM_START_SLOT to its slot`,
   ];
 }

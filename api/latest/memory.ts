@@ -129,7 +129,8 @@ export function createMemory(options: MemoryOptions): Memory {
     replace(state.progress, value, [applied]);
     // The mark stands for the incomplete transactions and the gaps that were closed, which may be many.
     const marked = [markNow(), incomplete.undatedEvents];
-    replace(state.missing, value, [...marked, gaps.length, gaps[0]?.from_slot, openGaps, historyReason]);
+    const whole = [gaps.length, gaps[0]?.from_slot, gaps.filter(({ begin }) => begin !== null)];
+    replace(state.missing, value, [...marked, ...whole, openGaps, historyReason]);
   };
 
   const work = async (): Promise<void> => {

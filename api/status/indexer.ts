@@ -51,9 +51,10 @@ function wholeFrom(state: IndexState): string | null {
   if (!state.isSettled) return null;
   if (state.gaps.length === 0 && state.applied.slot === '0') return null;
   let from = BigInt(state.gaps[0]?.from_slot ?? 0);
-  for (const gap of state.openGaps) {
-    const after = BigInt(gap.to_slot) + 1n;
-    if (after > from) from = after;
-  }
+  const higher = (slot: bigint) => {
+    if (slot > from) from = slot;
+  };
+  for (const gap of state.openGaps) higher(BigInt(gap.to_slot) + 1n);
+  for (const { begin } of state.gaps) if (begin !== null) higher(BigInt(begin));
   return from.toString();
 }

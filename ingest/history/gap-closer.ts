@@ -4,6 +4,7 @@ import type { Logger } from '../../runtime/process/log.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { LogWriter } from '../log/port.ts';
+import { beginOf, type StoredBefore } from './begin-of.ts';
 import { type Gap, HistoryUnavailableError, NotSettledError, PlaceUnknownError } from './gap.ts';
 import { type Due, nextDue } from './next-due.ts';
 import { closeGap, progress, type UnreadGap } from './read-history.ts';
@@ -37,8 +38,9 @@ export interface GapCloserOptions {
   rpc: Rpc;
   log: LogWriter;
   programId: string;
-  /** Nothing of the program is older. */
+  /** Nothing of the program is older, as far as nothing older is stored. */
   startSlot?: bigint;
+  store?: StoredBefore;
   logger: Logger;
   signal: AbortSignal;
   onGap?: (gap: Gap, open: boolean) => void;
@@ -114,8 +116,9 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
   };
 
   const close = async (task: Task) => {
+    const startSlot = await beginOf(task.gap, options.startSlot ?? 0n, options.store ?? {});
     await closeGap(task.gap, {
-      ...options,
+      ...{ ...options, startSlot },
       signal: AbortSignal.any([signal, task.replaced.signal]),
       onUnread: (gaps) => gaps.forEach(adoptUnread),
       onProgress: (rest) => {

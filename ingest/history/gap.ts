@@ -28,7 +28,7 @@ export class PrunedError extends HistoryUnavailableError {
   override name = 'PrunedError';
 
   constructor(firstSlot: bigint, fromSlot: bigint) {
-    const message = `the node's first block is ${firstSlot}, the gap begins at ${fromSlot}: PROGRAM_START_SLOT says where history begins`;
+    const message = `the node's first block is ${firstSlot}, the gap begins at ${fromSlot}: name an archive node beside it, or, if the program's first transaction is later, set PROGRAM_START_SLOT to its slot`;
     super(message, { type: 'pruned', firstSlot });
   }
 }

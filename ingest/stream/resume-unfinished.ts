@@ -26,12 +26,20 @@ export interface ResumeOptions {
   signal: AbortSignal;
 }
 
-/** What was left out while history was to begin later than it is now. */
-function unreadBefore({ firstSlot: begun, clipped }: HistoryBegin, startSlot: bigint): Gap[] {
+/**
+ * What was left out while history was to begin later than it is now, or than something that is stored and older than
+ * what was left out.
+ */
+async function unreadBefore(
+  { firstSlot: begun, clipped }: HistoryBegin,
+  startSlot: bigint,
+  store: StreamStore,
+): Promise<Gap[]> {
   if (begun === null) return [];
-  const gaps: Gap[] = clipped
-    .filter(({ firstSlot }) => firstSlot > startSlot)
-    .map(({ fromSlot, firstSlot }) => ({ fromSlot, toSlot: firstSlot - 1n, toTime: null }));
+  const gaps: Gap[] = [];
+  for (const { fromSlot, firstSlot } of clipped)
+    if (firstSlot > startSlot || (await store.hasBefore(fromSlot)))
+      gaps.push({ fromSlot, toSlot: firstSlot - 1n, toTime: null });
   return begun <= startSlot ? gaps : [...gaps, { fromSlot: startSlot, toSlot: begun - 1n, toTime: null }];
 }
 
@@ -46,7 +54,7 @@ export async function isHistoryRead(
   if (store.applied !== undefined && position !== null && ((await store.applied()) ?? -1n) < position)
     return false;
   const begin = await store.historyBegin();
-  if (begin.firstSlot === null || unreadBefore(begin, startSlot).length > 0) return false;
+  if (begin.firstSlot === null || (await unreadBefore(begin, startSlot, store)).length > 0) return false;
   return store.isWhole();
 }
 
@@ -72,8 +80,12 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
     );
     void takeUpLost(options, position);
   }
-  const begin = await retryUntilDone('reading where history begins', () => store.historyBegin(), options);
-  if (begin !== null) for (const gap of unreadBefore(begin, options.startSlot)) options.openGap(gap);
+  const unread = await retryUntilDone(
+    'reading where history begins',
+    async () => unreadBefore(await store.historyBegin(), options.startSlot, store),
+    options,
+  );
+  for (const gap of unread ?? []) options.openGap(gap);
   while (!signal.aborted) {
     // First: what is open is read behind it.
     const marker = await retryUntilDone(

@@ -3,6 +3,7 @@ import { uncarriedNow } from '../../clickhouse/queries/history/carried.ts';
 import { appliedState, gapStates, openOf } from '../../clickhouse/queries/progress/index-state.ts';
 import {
   followedAccounts,
+  hasTransactionBefore,
   historyBegin,
   openGaps,
   unresolvedTransactions,
@@ -65,6 +66,8 @@ export interface StreamStore {
   openGaps(): Promise<Gap[]>;
   /** Where history was read from on. */
   historyBegin(): Promise<HistoryBegin>;
+  /** Whether a transaction of an earlier slot is stored. */
+  hasBefore(slot: bigint): Promise<boolean>;
   /** Whether every partition of what is stored has all gaps closed; false where nothing is. */
   isWhole(): Promise<boolean>;
   /** The slot from which on lists of the program's accounts were known to be whole; null where they were not. */
@@ -88,6 +91,7 @@ export function storedState(store: Store): Omit<StreamStore, 'position' | 'appli
     uncarried: () => uncarriedNow(store),
     openGaps: () => openGaps(store),
     historyBegin: () => historyBegin(store),
+    hasBefore: (slot) => hasTransactionBefore(store, slot),
     isWhole: async () => openOf(await gapStates(store), await appliedState(store)).length === 0,
     listedSlot: () => listedSlot(store),
     unreadAccounts: () => unreadAccounts(store),

@@ -123,7 +123,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const madeTwice = createMadeTwice(sweeper.request);
   const reread = createCutLogsReader({ rpc, send, logger, signal });
   const gaps = createGapCloser({
-    ...{ rpc, log, programId, logger, signal, startSlot },
+    ...{ rpc, log, store, programId, logger, signal, startSlot },
     onGap: (gap, open) => report({ type: 'gap', gap, open }),
     onStalled: (reason) => report({ type: 'stalled', reason }),
     reached: () => slots.last,

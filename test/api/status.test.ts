@@ -146,6 +146,15 @@ describe('status', () => {
     expect((await status()).indexer.history).toEqual({ complete: true, fromSlot: '0', source: 'rpc' });
   });
 
+  test('history is whole from where it was to begin, where a gap was closed there', async () => {
+    await held.api.insert('stream_state', [told()]);
+    await held.api.insert('applied', [appliedRow('transactions', 0)]);
+    await held.api.insert('gaps', [gapRow('0', { closed: 1 })]);
+    const place = { from_slot: '0', log_partition: 0, log_offset: '1', before: null, unread: null };
+    await held.api.insert('gap_places', [{ ...place, first_slot: '700' }]);
+    expect((await status()).indexer.history).toEqual({ complete: true, fromSlot: '700', source: 'rpc' });
+  });
+
   test('history says what keeps it open where that is more than time, and how many gaps there are', async () => {
     await held.api.insert('applied', [appliedRow('transactions', 0)]);
     await held.api.insert('gaps', [gapRow('999'), gapRow('2000', { from_slot: '2000' })]);
@@ -156,7 +165,9 @@ describe('status', () => {
     ]);
     const { history, openGaps } = (await status()).indexer;
     expect(openGaps).toBe(2);
-    expect(history.reason).toMatch(/history begins in slot 700, and PROGRAM_START_SLOT/);
+    expect(history.reason).toMatch(
+      /history begins in slot 700: name an archive node .*, or, if .* first transaction is later, set PROGRAM_START_SLOT/,
+    );
     expect(history.reason).toContain(`transaction ${signature('x')} cannot be read`);
   });
 

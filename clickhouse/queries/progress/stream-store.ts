@@ -1,4 +1,5 @@
 import type { Store } from '../../client.ts';
+import { STANDING } from '../transactions/disputed.ts';
 import { UNRESOLVED } from '../transactions/unresolved.ts';
 
 /** The offset after the last applied one, by topic, for a log that keeps none of its own. */
@@ -155,6 +156,17 @@ export async function historyBegin(
       first_slot === null ? [] : [{ fromSlot: BigInt(from_slot), firstSlot: BigInt(first_slot) }],
     ),
   };
+}
+
+/** Whether a transaction of the program is stored of a slot before, but one that was struck out. */
+export async function hasTransactionBefore(store: Store, slot: bigint): Promise<boolean> {
+  const parts = ['whole_transactions', 'events_by_slot', 'incomplete_by_slot'].map(
+    (table) => `SELECT 1 FROM ${table} WHERE slot < {slot:UInt64} AND (slot, signature) NOT IN (
+      SELECT slot, signature FROM disputed_transactions
+      WHERE slot < {slot:UInt64} AND standing = ${STANDING.struck})`,
+  );
+  const rows = await store.query(`SELECT 1 FROM (${parts.join(' UNION ALL ')}) LIMIT 1`, { slot });
+  return rows.length > 0;
 }
 
 /** Transactions with cut logs that nothing has resolved, the newest first: of the others most were read by runs before. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createRandom } from '../../../devnet/program/state/random.ts';
 import { createMemoryLog } from '../../../ingest/log/in-process.ts';
+import type { GapRecord } from '../../../schemas/records.ts';
 import { blocksBehind, ledgerTransactions, wrongStates } from '../support/ledger-facts.ts';
 import { openStreamStage, type StageOptions, type StreamStage, until } from '../support/stream-stage.ts';
 
@@ -216,6 +217,32 @@ describe(`the stream (seed ${SEED})`, () => {
     expect(stage.model.gaps.get(0n)).toMatchObject({ closed: true, obstacle: { firstSlot: middle } });
     stage.start({ startSlot: 0n });
     await stage.liveUntil('it is open again', () => stage.model.gaps.get(0n)?.closed === false);
+    await expectWhole();
+  });
+
+  test('reads a gap that something older is in front of to its first slot, wherever history is to begin', async () => {
+    await open({ retentionSlots: 20 });
+    const earlier = stage.start();
+    await stage.live(40);
+    await stage.settled();
+    await earlier.stop();
+    const ended = stage.chain.tip().slot;
+    await stage.live(80);
+    const startSlot = stage.chain.tip().slot - 30n;
+    const closing = () => stage.model.gaps.get(ended + 1n);
+    const clipped = stage.start({ startSlot });
+    await expectWhole();
+    expect(closing()).toMatchObject({ closed: true });
+    expect(closing()?.obstacle).toBeUndefined();
+    await clipped.stop();
+    // As a version closed it that took no heed of what is older.
+    const lost = ledgerTransactions(stage.chain).filter(({ slot }) => slot > ended && slot < startSlot);
+    expect(lost.length).toBeGreaterThan(5);
+    for (const { signature } of lost) stage.model.transactions.delete(signature);
+    const obstacle = { type: 'pruned', firstSlot: startSlot } as const;
+    stage.model.gaps.set(ended + 1n, { ...(closing() as GapRecord), obstacle });
+    stage.start({ startSlot });
+    await stage.liveUntil('it is open again', () => closing()?.closed === false);
     await expectWhole();
   });
 

@@ -81,6 +81,8 @@ export function createLogModel(partitions = 1): LogModel {
         closed && obstacle?.type === 'pruned' ? [{ fromSlot, firstSlot: obstacle.firstSlot }] : [],
       ),
     }),
+    hasBefore: async (slot) =>
+      [...model.transactions.values()].some((records) => records.some((record) => record.slot < slot)),
     isWhole: async () => [...model.gaps.values()].every(({ closed }) => closed),
     openGaps: async (): Promise<Gap[]> => [...model.gaps.values()].filter(({ closed }) => !closed),
   };

@@ -7,6 +7,7 @@ export const nothingStored: StreamStore = {
   uncarried: async () => [],
   openGaps: async () => [],
   historyBegin: async () => ({ firstSlot: null, clipped: [] }),
+  hasBefore: async () => false,
   isWhole: async () => false,
   listedSlot: async () => null,
   unreadAccounts: async () => [],

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../../clickhouse/client.ts';
+import { STANDING } from '../../../clickhouse/queries/transactions/disputed.ts';
+import { beginOf, type StoredBefore } from '../../../ingest/history/begin-of.ts';
+import { storedState } from '../../../ingest/stream/stored-state.ts';
+import { eventRow, signature } from '../../api/support/rows.ts';
+import { embeddedDatabase } from '../../support/embedded.ts';
+
+let store: Store;
+beforeAll(async () => {
+  store = await embeddedDatabase('several');
+});
+afterAll(() => store.close());
+
+const GAP = { fromSlot: 100n, toSlot: 200n, toTime: null };
+const holding = (slot: bigint, marker?: bigint | null): StoredBefore => ({
+  hasBefore: async (before) => slot < before,
+  ...(marker === undefined ? {} : { applied: async () => marker }),
+});
+
+test('a gap is read from where history is to begin, but from its first slot where something older is stored', async () => {
+  expect(await beginOf(GAP, 150n, holding(100n))).toBe(150n);
+  expect(await beginOf(GAP, 999n, {})).toBe(999n);
+  expect(await beginOf(GAP, 150n, holding(99n))).toBe(100n);
+  expect(await beginOf(GAP, 50n, holding(99n))).toBe(100n);
+});
+
+test('what is older may not be stored before what is behind the gap is', async () => {
+  for (const marker of [null, 200n])
+    await expect(beginOf(GAP, 150n, holding(100n, marker))).rejects.toThrow('not past 200');
+  expect(await beginOf(GAP, 150n, holding(100n, 201n))).toBe(150n);
+  // Of a gap that begins with the chain nothing is older.
+  expect(await beginOf({ ...GAP, fromSlot: 0n }, 150n, holding(0n, null))).toBe(150n);
+});
+
+test('where the store does not answer nobody can tell, and no node is to blame', async () => {
+  const away: StoredBefore = { hasBefore: () => Promise.reject(new Error('http://user:KEY@host is away')) };
+  await expect(beginOf(GAP, 150n, away)).rejects.toThrow(
+    /^whether something before slot 100 is stored cannot be told now$/,
+  );
+});
+
+const at = { slot: '40', signature: signature('it') };
+test.each([
+  ['whole', 'transactions', { ...at, tx_index: 0, has_index: 1, block_time: null, failed: 1 }],
+  ['in its events alone', 'events', eventRow('coin', 'Routed', 0, at)],
+  ['with cut logs', 'incomplete_transactions', { ...at, block_time: null, policies: [], reason: 'cut' }],
+])(
+  'a transaction that is stored is older than what is behind it, %s, and one that was struck out is not',
+  async (_, table, row) => {
+    const has = async (slot: bigint) => storedState(store).hasBefore(slot);
+    expect(await has(1_000n)).toBe(false);
+    await store.insert(table, [row]);
+    expect([await has(40n), await has(41n)]).toEqual([false, true]);
+    await store.insert('disputed_transactions', [{ ...at, standing: STANDING.struck }]);
+    expect(await has(41n)).toBe(false);
+    for (const one of [
+      table,
+      'whole_transactions',
+      'events_by_slot',
+      'incomplete_by_slot',
+      'disputed_transactions',
+    ])
+      await store.command(`TRUNCATE TABLE ${one}`);
+  },
+);
