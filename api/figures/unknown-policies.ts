@@ -18,7 +18,9 @@ export function unknownPoliciesReason(view: View): string | null {
   const { historyReason } = state;
   if (historyReason !== null) return `${unlisted}, and ${historyReason}`;
   const { count: unread } = view.one('unreadNames');
-  return unread === 0 ? null : `${unlisted}, and ${unread} of those that history names are not read yet`;
+  return unread === 0
+    ? null
+    : `${unlisted}, and ${unread} of those that history names are not read yet, or do not decode`;
 }
 
 /** The same figures, absent where there is a reason. */

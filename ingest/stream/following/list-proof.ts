@@ -13,8 +13,8 @@ export type ListStatus =
 
 /** What came of reading accounts that a list has not. */
 export interface ReadBeside {
-  /** So many are there, and the program's own: no account that somebody gave it. */
-  owned: number;
+  /** Those that are there, and the program's own: no account that somebody gave it. */
+  owned: readonly string[];
   /** Those that could not be read: nobody knows. */
   left: readonly string[];
 }
@@ -22,7 +22,7 @@ export interface ReadBeside {
 export interface ListProofOptions {
   /** Accounts that history names and nobody has read yet. */
   named(): Promise<string[]>;
-  /** Whether a list or the stream brought it, or an account that they brought names it. */
+  /** Whether the last list or the stream brought it, or an account that they brought names it. */
   isKnown(address: string): boolean;
   /** Whether everything of history is read. */
   isHistoryRead(): Promise<boolean>;
@@ -31,10 +31,12 @@ export interface ListProofOptions {
   isInDoubt(): boolean;
   /** Has the accounts listed again. */
   listAgain(): void;
+  /** Told how many are there that this list lacks, and the one before. */
+  onLacking(accounts: number): void;
   onProved(): void;
 }
 
-const NONE: ReadBeside = { owned: 0, left: [] };
+const NONE: ReadBeside = { owned: [], left: [] };
 
 /**
  * Compares what was listed with what history names. A node's word is not enough that its list is whole: one that it
@@ -43,14 +45,19 @@ const NONE: ReadBeside = { owned: 0, left: [] };
 export function createListProof(options: ListProofOptions): (listed: ListStatus) => Promise<void> {
   /** Named, asked for and not there: closed, or of a transaction that the chain does not have. */
   const nothing = new Set<string>();
+  /** There, and not in the last list that was compared. One that decodes is known from then on. */
+  let lacked = new Set<string>();
   return async (listed) => {
     // What is read meanwhile may name others.
     const isRead = await options.isHistoryRead();
     const strangers = (await options.named()).filter((one) => !options.isKnown(one) && !nothing.has(one));
     const { owned, left } = strangers.length === 0 ? NONE : await options.read(strangers);
-    if (owned === 0) for (const one of strangers) if (!left.includes(one)) nothing.add(one);
+    if (owned.length === 0) for (const one of strangers) if (!left.includes(one)) nothing.add(one);
     if (listed !== 'unproved') return;
-    if (owned > 0) options.listAgain();
+    const again = owned.filter((one) => lacked.has(one)).length;
+    lacked = new Set(owned);
+    if (again > 0) options.onLacking(again);
+    else if (owned.length > 0) options.listAgain();
     else if (isRead && left.length === 0 && !options.isInDoubt()) options.onProved();
   };
 }

@@ -74,6 +74,8 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   let listed: ListStatus | null = null;
   /** It is to be compared once more. */
   let isDue = false;
+  /** What the last list has and nobody can know: it does not decode. */
+  let undecoded = new Set<string>();
   /** Accounts that may be of the program, not in the last list and left out of what was read beside it. */
   const inDoubt = new Set<string>();
 
@@ -87,7 +89,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     addresses: readonly string[],
     notBefore: bigint,
   ): Promise<ReadBeside> => {
-    let owned = 0;
+    const owned: string[] = [];
     const left: string[] = [];
     await inParallel(chunks(addresses, ADDRESSES_PER_READ), READS_AT_ONCE, async (some) => {
       const records = await by(some, notBefore);
@@ -95,7 +97,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
         left.push(...some);
         return;
       }
-      owned += records.filter(isOwned).length;
+      owned.push(...records.filter(isOwned).map(({ address }) => encodeBase58(address)));
       left.push(...leftOut(some, records));
       learn(records);
       await sendBehind(records);
@@ -107,7 +109,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     again.asked(addresses, found.left, notBefore);
     const settled = addresses.filter((one) => inDoubt.has(one) && !found.left.includes(one));
     // The list did lack one: it stays in doubt until there is another.
-    if (settled.length > 0 && found.owned > 0) request(options.brought() ?? 0n);
+    if (settled.length > 0 && found.owned.length > 0) request(options.brought() ?? 0n);
     else for (const address of settled) inDoubt.delete(address);
     return found;
   };
@@ -132,6 +134,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     learn(owned ?? []);
     for (const some of chunks(owned ?? [], RECORDS_AT_ONCE)) await sendBehind(some);
     const found = new Set(owned?.map(({ address }) => encodeBase58(address)));
+    undecoded = new Set([...found].filter((one) => !options.isKnown(one)));
     const others = [...new Set([...known, ...lacks.named])].filter((one) => !found.has(one));
     inDoubt.clear();
     const beside = await read(others, notBefore);
@@ -143,20 +146,22 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   const judge = ({ owned, left }: ReadBeside, { named, short }: ListLacks) => {
     if (signal.aborted) return;
     for (const address of left) if (named.has(address) || options.isKnown(address)) inDoubt.add(address);
-    const isWhole = owned === 0 && short === 0;
-    if (!isWhole)
-      logger.error(
-        { accounts: owned, policies: short },
-        "a list of the program's accounts lacks some that are there",
-      );
-    tell(isWhole ? 'unproved' : 'part');
+    const isWhole = owned.length === 0 && short === 0;
+    if (isWhole) tell('unproved');
+    else isPart({ accounts: owned.length, policies: short });
+  };
+  const isPart = (lacks: { accounts: number; policies: number }) => {
+    logger.error(lacks, "a list of the program's accounts lacks some that are there");
+    tell('part');
   };
 
   const compare = createListProof({
     ...options,
+    isKnown: (address) => options.isKnown(address) || undecoded.has(address),
     read: (addresses) => read(addresses, options.brought() ?? 0n),
     isInDoubt: () => inDoubt.size > 0,
     listAgain: () => request(options.brought() ?? 0n),
+    onLacking: (accounts) => isPart({ accounts, policies: 0 }),
     onProved: () => tell('proved'),
   });
 
