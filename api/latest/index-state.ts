@@ -1,5 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { undatedEvents } from '../../clickhouse/queries/analytics/undated.ts';
+import { withTimes } from '../../clickhouse/queries/progress/gap-times.ts';
 import {
   type AppliedState,
   type GapState,
@@ -52,7 +53,8 @@ export async function readMissing(
     gapStates(store),
     known?.mark === mark ? withEvents(store, known.incomplete) : incompleteState(store),
   ]);
-  return (await missingMark(store)) === mark ? { mark, gaps, incomplete } : null;
+  const timed = await withTimes(store, gaps);
+  return (await missingMark(store)) === mark ? { mark, gaps: timed, incomplete } : null;
 }
 
 /** What is missing, of no one moment: nothing can be summed by it. */

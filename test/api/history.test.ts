@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FeesResponse } from '../../schemas/responses/coin/fees.ts';
 import type { LoopResponse } from '../../schemas/responses/coin/loop.ts';
-import { isoTime } from '../../schemas/units.ts';
+import { DAY_S, HOUR_S, isoTime } from '../../schemas/units.ts';
 import { NOW } from './support/api.ts';
 import { appliedRow, eventRow, gapRow, key, policyRow, signature, TIME, totalsRow } from './support/rows.ts';
 import { useApi } from './support/use-api.ts';
@@ -64,6 +64,23 @@ describe('while history is not complete', () => {
     expect(counts).toEqual({ lifetime: null, last24h: 1 });
     held.api.at(NOW - 1000);
     expect((await sums()).counts.last24h).toBeNull();
+  });
+
+  test('so are those beside a gap whose time nobody told, once an hour that began behind it ends before the window', async () => {
+    const hour = Math.floor((NOW / 1000 - DAY_S) / HOUR_S);
+    const begins = (at: number, slot: string) =>
+      held.api.insert('hour_slots', [{ hour: at, slot, before: String(2n ** 64n - 1n - BigInt(slot)) }]);
+    await held.api.insert('events', [claim(1, '5', '0')]);
+    await held.api.insert('gaps', [gapRow('999'), gapRow('2000', { from_slot: '2000' })]);
+    await begins(hour - 1, '1999');
+    expect((await sums()).day[0]).toMatchObject({ value: null, absent: true });
+    await begins(hour, '2000');
+    held.api.at((hour + 1 + DAY_S / HOUR_S) * HOUR_S * 1000 - 1);
+    expect((await sums()).counts.last24h).toBeNull();
+    held.api.at((hour + 1 + DAY_S / HOUR_S) * HOUR_S * 1000);
+    const { lifetime, counts } = await sums();
+    expect(lifetime.every((one) => one.absent === true)).toBe(true);
+    expect(counts).toEqual({ lifetime: null, last24h: 1 });
   });
 
   test('24-hour figures are absent while a partition has not heard of the gap: of it nobody knows', async () => {
