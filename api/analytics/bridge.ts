@@ -4,6 +4,7 @@ import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
+import { NO_MINT } from '../figures/price.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';
 import { oldest } from '../figures/times.ts';
 import { absentWhere } from '../figures/unknown-policies.ts';
@@ -62,7 +63,7 @@ function gapOf(
       .map((mint) => assets.get(mint))
       .map((row) => (row?.exists === 1 ? row.decimals : null));
     if (decimals.includes(null))
-      return absent('computed', 'the decimals of an asset of these accounts are not read yet');
+      return absent('computed', `the decimals of an asset of these accounts are not known: ${NO_MINT}`);
     if (new Set(decimals).size > 1) return absent('computed', 'the decimals of the summed assets differ');
   }
   const gap = BigInt(bridgedOut.value ?? 0) - BigInt(attestedEquity.value ?? 0);

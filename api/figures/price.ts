@@ -9,6 +9,9 @@ export type Price =
   | { usd: string; observedAt: string; source: PriceRow['source']; reason: null }
   | { usd: null; observedAt: null; source: null; reason: string };
 
+/** Of one that was closed nothing is waited for. */
+export const NO_MINT = 'it is not read yet, or no mint stands there';
+
 const MAX_AGE_MS = 15 * 60_000;
 /** Of a price: products of a 128-bit amount and its rate, of six digits more, stay inside the store's 256 bits. */
 const MOST_DIGITS = 30;
@@ -103,7 +106,8 @@ export function inDollars(
     return absent('computed', `${what} is absent, so it has no dollar value`);
   const price = quote.price.usd === null ? null : countedPrice(quote.price.usd);
   if (price === null) return absent('computed', `no USD price of the quote asset: ${quote.price.reason}`);
-  if (quote.decimals === null) return absent('computed', 'the decimals of the quote mint are not read yet');
+  if (quote.decimals === null)
+    return absent('computed', `the decimals of the quote mint are not known: ${NO_MINT}`);
   const value = usdValue(BigInt(amount.value), quote.decimals, price);
   return figure(value, 'computed', oldest([amount.asOf, quote.price.observedAt]));
 }

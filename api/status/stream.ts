@@ -23,7 +23,10 @@ export function streamPart(view: View): Pick<Indexer, 'stream' | 'followed'> {
   const expiresAt = told.loaded_at + STREAM_EXPIRES_MS - Number(told.age_ms);
   if (view.now >= expiresAt) {
     const since = isoMillis(Number(told.read_at));
-    return { stream: { connected: false, since, reason: 'ingestion has told nothing since then' }, followed };
+    return {
+      stream: { connected: false, since, reason: 'nothing that ingestion told since then is applied' },
+      followed,
+    };
   }
   view.until(expiresAt);
   const since = isoMillis(Number(told.since));

@@ -114,11 +114,15 @@ describe('analytics', () => {
   });
 
   test('the gap is absent where decimals differ or an account was never attested', async () => {
-    await held.api.insert('mints', [mintRow('usd', 6), mintRow('sol', 9), mintRow('eur', 6)]);
+    await held.api.insert('mints', [mintRow('usd', 6), mintRow('sol', 9), mintRow('eur', 6, { exists: 0 })]);
     const account = (name: string, asset: string) =>
       venueAccountRow('a', name, { asset_mint: key(asset), remote_asof: TIME, bridged_out: '5' });
     await held.api.insert('venue_accounts', [account('p1', 'usd'), account('p2', 'eur')]);
     const perp = async () => (await analytics()).bridgeFlow.perVenue[0];
+    expect((await perp())?.gap.reason).toBe(
+      'the decimals of an asset of these accounts are not known: it is not read yet, or no mint stands there',
+    );
+    await held.api.insert('mints', [mintRow('eur', 6, { version: String(2n ** 100n) })]);
     expect((await perp())?.gap.value).toBe('10');
     await held.api.insert('venue_accounts', [account('p3', 'sol')]);
     expect((await perp())?.gap).toMatchObject({

@@ -86,7 +86,7 @@ describe('status', () => {
       stream: {
         connected: false,
         since: isoTime(NOW_S - 60),
-        reason: 'ingestion has told nothing since then',
+        reason: 'nothing that ingestion told since then is applied',
       },
       history: { complete: false },
     });

@@ -43,7 +43,11 @@ export function quoteSums(
   const other: QuoteSumsNow['other_asset'] = 'other_asset' in sums ? sums.other_asset : [];
   const local =
     other.length === 0
-      ? part(sums.local_balances, Number(sums.locals), 'balances at venues are known of that moment')
+      ? part(
+          sums.local_balances,
+          Number(sums.locals),
+          'balances at venues are known, and there, at that moment',
+        )
       : otherAsset(...other);
   const attestedTime = timeOf(sums.attested_time) ?? timeOf(sums.policies_time);
   const hasRemote = sums.attested_time !== null;
