@@ -29,8 +29,7 @@ export function gapAfter(known: GapPlace | undefined, record: GapRecord): GapPla
   }
   if (known === undefined) return told;
   if (closed) {
-    const reaches =
-      toSlot === fromSlot || known.closed || (toSlot >= known.toSlot && hasRead(known, obstacle));
+    const reaches = toSlot === fromSlot || known.closed || (toSlot >= known.toSlot && hasRead(known, record));
     if (!reaches) return known;
     return { ...told, toSlot: known.closed && known.toSlot > toSlot ? known.toSlot : toSlot };
   }
@@ -38,10 +37,10 @@ export function gapAfter(known: GapPlace | undefined, record: GapRecord): GapPla
   return isRead && obstacle?.type !== 'unread' ? known : told;
 }
 
-/** Whether whoever closes a gap that names a transaction names it too. */
-function hasRead({ obstacle: open }: GapPlace, obstacle: GapObstacle | null): boolean {
-  if (open?.type !== 'unread') return true;
-  return obstacle?.type === 'unread' && obstacle.signature === open.signature;
+/** Whether whoever closes a gap of one slot that names a transaction names it too; of a wider one nobody is told the name. */
+function hasRead(known: GapPlace, { fromSlot, obstacle = null }: GapRecord): boolean {
+  if (known.obstacle?.type !== 'unread' || known.toSlot !== fromSlot) return true;
+  return obstacle?.type === 'unread' && obstacle.signature === known.obstacle.signature;
 }
 
 /** Rows of a batch's gap records: what opens a gap or widens it precedes the facts behind it, the rest follows them. */

@@ -108,7 +108,10 @@ export interface OpenGap {
   signature?: string;
 }
 
-/** Gaps that some partition has not seen closed, with the farthest that any has come. */
+/**
+ * Gaps that some partition has not seen closed, as far as any of those has it. Of one that has, a backfill says how far
+ * it has read, and that is no gap.
+ */
 export async function openGaps(store: Store): Promise<OpenGap[]> {
   // Nearly always there is none, which is told at a third of the cost.
   const open = await store.query<{ from_slot: string }>(
@@ -122,8 +125,10 @@ export async function openGaps(store: Store): Promise<OpenGap[]> {
     place: string | null;
     unread: string | null;
   }>(
-    `SELECT g.from_slot AS from_slot, max(g.to_slot) AS highest, argMax(tuple(g.to_time), g.to_slot).1 AS highest_time,
-       argMax(tuple(p.before), g.to_slot).1 AS place, argMax(tuple(p.unread), g.to_slot).1 AS unread
+    `SELECT g.from_slot AS from_slot, maxIf(g.to_slot, g.closed = 0) AS highest,
+       argMaxIf(tuple(g.to_time), g.to_slot, g.closed = 0).1 AS highest_time,
+       argMaxIf(tuple(p.before), g.to_slot, g.closed = 0).1 AS place,
+       argMaxIf(tuple(p.unread), g.to_slot, g.closed = 0).1 AS unread
      FROM gaps AS g FINAL
      LEFT JOIN (SELECT from_slot, log_partition, before, unread FROM gap_places FINAL) AS p
        ON p.from_slot = g.from_slot AND p.log_partition = g.log_partition

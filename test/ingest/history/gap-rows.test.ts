@@ -78,6 +78,13 @@ describe('a gap', () => {
     expect(placeAfter(open(99n), withIt).closed).toBe(true);
   });
 
+  test('is closed by a backfill where it reaches further than its slot, as one that names a transaction was kept before', () => {
+    const kept: GapPlace = { ...open(150n), before: null, obstacle: { type: 'unread', signature: 'S' } };
+    expect(gapAfter(kept, readTo(149n)).closed).toBe(false);
+    expect(gapAfter(kept, readTo(150n)).closed).toBe(true);
+    expect(gapAfter({ ...kept, toSlot: FROM }, readTo(150n)).closed).toBe(false);
+  });
+
   test('that two backfills have read is closed as far as the one that read further', () => {
     expect(placeAfter(open(99n), readTo(150n), readTo(120n), open(140n)).closed).toBe(true);
   });

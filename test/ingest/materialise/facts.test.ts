@@ -276,6 +276,18 @@ describe('a gap', () => {
     expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 99n, toTime: 1_000, before: 'B' }]);
   });
 
+  test('of one slot that a backfill has closed on some partitions alone is what the others have, by its name', async () => {
+    const named = { obstacle: { type: 'unread', signature: 'S' } } as const;
+    const left = { fromSlot: 0n, toSlot: 0n, toTime: 1_000, before: 'B', signature: 'S' };
+    for (const partition of [0, 1])
+      await apply('transactions', [gap({ toSlot: 0n, before: 'B', ...named })], partition);
+    await apply('transactions', [gap({ toSlot: 500n, toTime: null, closed: true, ...named })], 0);
+    expect(await openGaps(store)).toEqual([left]);
+    const again = gap({ toSlot: 600n, toTime: null, closed: true, ...named });
+    for (const partition of [0, 1]) await apply('transactions', [again], partition);
+    expect(await openGaps(store)).toEqual([]);
+  });
+
   test('is open before the facts behind it are written, and closed after those that close it', async () => {
     const written: string[] = [];
     const watched: Store = {
