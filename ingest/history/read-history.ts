@@ -20,7 +20,7 @@ export interface HistoryOptions {
   onUnread?: (gaps: readonly UnreadGap[]) => void;
 }
 
-/** A gap of one slot, of which all is read but this transaction, or some beside it. */
+/** A gap of one slot, of which all is read but this transaction, or some beside it: its name says nothing of those. */
 export interface UnreadGap extends Gap {
   signature: string;
 }
@@ -43,16 +43,19 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
   const { log, signal } = options;
   let stuck: UnreadGap | null = null;
   const read = await readHistory(gap, options, async ({ left, transactions, unread }) => {
-    const gaps = oneOfEachSlot(unread);
-    stuck = gaps.find(({ fromSlot }) => fromSlot === gap.fromSlot) ?? null;
-    const others = gaps.filter((one) => one !== stuck);
+    const isFirst = ({ fromSlot }: UnreadGap) => fromSlot === gap.fromSlot;
+    const ofFirst = unread.filter(isFirst);
+    // Its name is another's once it is read, and no sooner: of one that comes and goes the log would be told without end.
+    stuck = ofFirst.find(({ signature }) => signature === gap.signature) ?? ofFirst.at(-1) ?? null;
+    const others = oneOfEachSlot(unread).filter((one) => !isFirst(one));
     if (others.length > 0) {
       await log.append(others.map(unreadRecord));
       options.onUnread?.(others);
     }
     const rest: Gap = stuck === null ? left : { ...gap, ...(stuck as UnreadGap) };
-    // Of a gap that is tried again and again the log is told once, and where a place nearer above it is known.
-    const isTold = gap.toSlot === gap.fromSlot && gap.signature !== undefined;
+    // Of a gap that is tried again and again the log is told once, and where a place nearer above it is known or it is
+    // another that is missing.
+    const isTold = gap.toSlot === gap.fromSlot && gap.signature === rest.signature;
     if (stuck !== null && isTold && rest.before === (gap.before ?? null)) return;
     // One that reaches further may have taken its place by now.
     if (signal.aborted) return;

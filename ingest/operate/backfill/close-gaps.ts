@@ -42,8 +42,8 @@ export async function closeGaps(
   const inside = open.filter((gap) => gap.fromSlot >= fromSlot && gap.toSlot <= topSlot);
   // A closing that names no more than its first slot is of somebody who knows that nothing was opened again.
   const closable = new Set(inside.filter((gap) => gap.fromSlot < topSlot));
-  // The list that was read may lack what another had listed.
-  const named = await store.lacking([...closable].filter(isNamed));
+  // The list that was read may lack what another had listed, and that the index has the one proves nothing of others.
+  const named = [...closable].filter(isNamed);
   await inParallel(named, READ_AT_ONCE, async (gap) => {
     const missing = await missingOf(gap, options);
     if (missing.length > 0) closable.delete(gap);
@@ -71,10 +71,10 @@ function closing({ fromSlot, signature }: Gap, topSlot: bigint): GapRecord {
 async function missingOf(gap: UnreadGap, options: CloseOptions): Promise<Unread[]> {
   const { log, store } = options;
   const unread: Unread[] = [];
-  let isThere = false;
+  let isRead = false;
   const append = async (records: readonly LogRecord[]) => {
     await log.append(records);
-    isThere ||= records.some(
+    isRead ||= records.some(
       (record) => record.kind === 'transaction' && encodeBase58(record.signature) === gap.signature,
     );
   };
@@ -86,5 +86,5 @@ async function missingOf(gap: UnreadGap, options: CloseOptions): Promise<Unread[
     if (!(error instanceof HistoryUnavailableError)) throw error;
     return [gap];
   }
-  return isThere ? store.lacking(unread) : [gap];
+  return isRead || (await store.lacking([gap])).length === 0 ? store.lacking(unread) : [gap];
 }

@@ -116,6 +116,22 @@ describe('a transaction that cannot be read', () => {
     expect(again.gaps).toMatchObject([{ before, closed: false, obstacle: { signature: one.signature } }]);
   });
 
+  test('has its slot named by it once the one that named it is read, and the log is told of each once', async () => {
+    const newest = deep(false);
+    const oldest = all.findLast(({ slot }) => slot === newest.slot) as SignatureInfo;
+    const both = [newest.signature, oldest.signature];
+    const first = await tryClosing(gapOf(newest), { unread: both });
+    expect(first.left).toMatchObject({ signature: oldest.signature });
+    const next = await tryClosing(first.left, { unread: [newest.signature] });
+    expect(next.read).toContain(oldest.signature);
+    expect(next.gaps).toMatchObject([{ closed: false, obstacle: { signature: newest.signature } }]);
+    for (const unread of [[newest.signature], both]) {
+      const again = await tryClosing(next.left, { unread });
+      expect(again.failure?.message).toContain(newest.signature);
+      expect(again.gaps).toEqual([]);
+    }
+  });
+
   test('is not taken for none where a list from a place lacks it, but where two from the newest do', async () => {
     const one = deep(true);
     const unread = [one.signature];

@@ -181,10 +181,12 @@ test('one that the index has by the end is told no more, and its gap is closed',
 });
 
 describe('a gap that names a transaction', () => {
-  /** From just above its slot, as ingest keeps it. */
-  function named(): UnreadGap {
+  /** From just above its slot, as ingest keeps it. @param least transactions of the slot */
+  function named(least = 1): UnreadGap {
     const all = ledgerTransactions(chain);
-    const { signature, slot } = all[20] as { signature: string; slot: bigint };
+    const { signature, slot } = all.find(
+      (one, at) => at >= 20 && all.filter(({ slot }) => slot === one.slot).length >= least,
+    ) as { signature: string; slot: bigint };
     const before = all.find((one) => one.slot > slot)?.signature ?? null;
     return { ...open(slot, slot), before, signature };
   }
@@ -220,12 +222,41 @@ describe('a gap that names a transaction', () => {
     expect(read.length).toBeGreaterThan(0);
   });
 
-  test('is closed where the index has it, whatever the node lists', async () => {
+  test('stays open where the index has it and the list lacks it: what else of its slot it lacks nobody knows', async () => {
     const gap = named();
     const store = storeOf([gap], () => [gap.signature]);
-    const { err, records } = await backfilled(0n, [gap], {}, listing(gap.signature), { store });
-    expect(err).toEqual([]);
-    expect(closings(records)).toHaveLength(1);
+    const { out, err, records } = await backfilled(0n, [gap], {}, listing(gap.signature), { store });
+    expect(closings(records)).toEqual([]);
+    expect(out).toEqual([expect.stringMatching(/; gaps closed: none$/)]);
+    expect(err).toEqual([expect.stringContaining(`transaction ${gap.signature} cannot be read, and slot`)]);
+  });
+
+  test('is closed where the index has what cannot be read of its slot, and stays open for another that it lacks', async () => {
+    const gap = named(2);
+    const ofSlot = ledgerTransactions(chain).filter(({ slot }) => slot === gap.fromSlot);
+    const other = ofSlot.find(({ signature }) => signature !== gap.signature)?.signature as string;
+    // As the run passes the slot it is read; as its gap is to be closed it is not.
+    let isPassed = false;
+    const withheld = (node: Rpc): Partial<Rpc> => ({
+      getTransaction: async (one, how) => {
+        const isRefused = isPassed && (one === other || one === gap.signature);
+        return isRefused ? null : node.getTransaction(one, how);
+      },
+    });
+    for (const whole of [[gap.signature], [gap.signature, other]]) {
+      isPassed = false;
+      const store: BackfillStore = {
+        ...storeOf([gap], () => whole),
+        openGaps: async () => {
+          isPassed = true;
+          return [gap];
+        },
+      };
+      const { err, records } = await backfilled(0n, [gap], {}, withheld, { store });
+      const isClosed = whole.includes(other);
+      expect(closings(records)).toHaveLength(isClosed ? 1 : 0);
+      expect(err).toEqual(isClosed ? [] : [expect.stringContaining(`transaction ${other} cannot be read`)]);
+    }
   });
 });
 
