@@ -2,7 +2,7 @@ import { inParallel } from '../../../runtime/parallel.ts';
 import type { GapRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { type Gap, HistoryUnavailableError } from '../../history/gap.ts';
-import { readHistory, type UnreadGap } from '../../history/read-history.ts';
+import { oneOfEachSlot, readHistory, type UnreadGap } from '../../history/read-history.ts';
 import type { Unread } from './cursor.ts';
 import type { BackfillStore } from './stored.ts';
 import type { BackfillTransactionsOptions } from './transactions.ts';
@@ -25,7 +25,7 @@ const READ_AT_ONCE = 4;
 /**
  * Closes the open gaps that begin in what was read. Each closing says how far was read: where a gap was opened again
  * meanwhile and reaches further, it stays open; and which transaction the gap had named: where it names another by then,
- * it stays open too.
+ * it stays open too. Those that this run had the log open are among them, whether or not the store has them yet.
  * @param refused what could not be read of it
  * @throws RpcError
  */
@@ -38,29 +38,41 @@ export async function closeGaps(
   // Ingest may have read them since, or the stream's were not applied yet.
   const unread = await store.lacking(refused);
   const lacks = new Set(unread.map(({ fromSlot: slot }) => slot));
-  const open = (await store.openGaps()).filter((gap) => !lacks.has(gap.fromSlot));
+  const isWhole = ({ fromSlot: slot }: Gap) => !lacks.has(slot);
+  const own = bySlot(oneOfEachSlot(refused.map(ofOneSlot)).filter(isWhole));
+  const shown = bySlot((await store.openGaps()).filter(isWhole));
+  const open = [...new Map<bigint, Gap>([...own, ...shown]).values()];
   const inside = open.filter((gap) => gap.fromSlot >= fromSlot && gap.toSlot <= topSlot);
   // A closing that names no more than its first slot is of somebody who knows that nothing was opened again.
   const closable = new Set(inside.filter((gap) => gap.fromSlot < topSlot));
+  const told = new Set<Gap>();
   // The list that was read may lack what another had listed, and that the index has the one proves nothing of others.
-  const named = [...closable].filter(isNamed);
-  await inParallel(named, READ_AT_ONCE, async (gap) => {
-    const missing = await missingOf(gap, options);
-    if (missing.length > 0) closable.delete(gap);
+  await inParallel([...closable], READ_AT_ONCE, async (gap) => {
+    const named = isNamed(gap) ? gap : own.get(gap.fromSlot);
+    const missing = named === undefined ? [] : await missingOf(named, options);
+    if (missing.length === 0) return;
+    closable.delete(gap);
+    told.add(gap);
     unread.push(...missing);
   });
   signal.throwIfAborted();
   const closed = [...closable];
-  await log.append(closed.map((gap) => closing(gap, topSlot)));
-  const left = open.filter((gap) => !closed.includes(gap) && !named.includes(gap as UnreadGap));
+  await log.append(closed.flatMap((gap) => closings(gap, own.get(gap.fromSlot), topSlot)));
+  const left = open.filter((gap) => !closable.has(gap) && !told.has(gap));
   return { unread, closed, left };
 }
 
 const isNamed = (gap: Gap): gap is UnreadGap => gap.signature !== undefined;
+const bySlot = <G extends Gap>(gaps: readonly G[]) => new Map(gaps.map((gap) => [gap.fromSlot, gap]));
+const ofOneSlot = (one: Unread): UnreadGap => ({ ...one, toSlot: one.fromSlot, toTime: null });
 
-function closing({ fromSlot, signature }: Gap, topSlot: bigint): GapRecord {
+/** By each name that the log may have for it by now: the store may be behind. */
+function closings({ fromSlot, signature }: Gap, own: UnreadGap | undefined, topSlot: bigint): GapRecord[] {
   const closed = { kind: 'gap', fromSlot, toSlot: topSlot, toTime: null, closed: true } as const;
-  return signature === undefined ? closed : { ...closed, obstacle: { type: 'unread', signature } };
+  const names = new Set([signature, own?.signature].filter((name) => name !== undefined));
+  return names.size === 0
+    ? [closed]
+    : [...names].map((name) => ({ ...closed, obstacle: { type: 'unread', signature: name } }));
 }
 
 /**

@@ -5,8 +5,8 @@ import { makeDirectory } from '../../../runtime/process/directory.ts';
 import type { UnreadGap } from '../../history/read-history.ts';
 import type { KafkaClient } from '../../log/kafka/cluster.ts';
 
-/** A transaction that could not be read, and its slot. */
-export type Unread = Pick<UnreadGap, 'signature' | 'fromSlot'>;
+/** A transaction that could not be read, its slot, and a place of the list above that. */
+export type Unread = Pick<UnreadGap, 'signature' | 'fromSlot' | 'before'>;
 
 /** How far a run has come that was ended before its time: up to `topSlot` all is read but what is left. */
 export interface Cursor {
@@ -65,7 +65,9 @@ export function createCursorFile(dataDir: string, job: readonly string[], log: L
         topSlot: cursor.topSlot.toString(),
         fromSlot: cursor.fromSlot.toString(),
         toSlot: cursor.toSlot.toString(),
-        unread: cursor.unread.map(({ signature, fromSlot }) => [signature, fromSlot.toString()]),
+        unread: cursor.unread.map(({ signature, fromSlot, before }) => [
+          ...[signature, fromSlot.toString(), before ?? null],
+        ]),
       };
       // Renamed into its place: nobody finds half a file.
       writeFileSync(`${file}.new`, JSON.stringify(body));
@@ -91,8 +93,8 @@ function parse(file: string): Kept | null {
       topSlot: BigInt(kept.topSlot),
       fromSlot: BigInt(kept.fromSlot),
       toSlot: BigInt(kept.toSlot),
-      unread: (kept.unread as [string, string][]).map(([signature, slot]) => ({
-        ...{ signature, fromSlot: BigInt(slot) },
+      unread: (kept.unread as [string, string, (string | null)?][]).map(([signature, slot, before]) => ({
+        ...{ signature, fromSlot: BigInt(slot), before: before ?? null },
       })),
       ends: new Map((kept.ends as [number, string][]).map(([at, end]) => [at, BigInt(end)])),
     };

@@ -90,7 +90,9 @@ export async function backfillTransactions(
             // Whoever streams may have a gap from that slot on which reaches further than is read here.
             const gaps = oneOfEachSlot(missing).map((one) => ({ ...unreadRecord(one), toSlot: legTop }));
             if (gaps.length > 0) await options.log.append(gaps);
-            unreadOnes.push(...missing.map(({ fromSlot, signature }) => ({ fromSlot, signature })));
+            unreadOnes.push(
+              ...missing.map(({ fromSlot, signature, before = null }) => ({ fromSlot, signature, before })),
+            );
             gap.toSlot = left.toSlot;
             gap.before = left.before ?? null;
             const place = { fromSlot: gap.fromSlot, toSlot: gap.toSlot, topSlot: legTop };

@@ -180,6 +180,45 @@ test('one that the index has by the end is told no more, and its gap is closed',
   ]);
 });
 
+test.each([
+  ['does not show its gap yet', 0n, []],
+  ['shows a wider one that was there before', 3n, [3n]],
+])('one that the index has by the end is closed by its name where that %s', async (_, width, wider) => {
+  const { signature, slot } = ledgerTransactions(chain)[5] as { signature: string; slot: bigint };
+  const withheld = { befalls: (one: string) => one === signature, times: 1_000 };
+  let asked = 0;
+  const store: BackfillStore = {
+    ...storeOf(wider.map((more) => open(slot, slot + more))),
+    lacking: async (transactions) => (++asked === 1 ? [...transactions] : []),
+  };
+  const { out, err, records } = await backfilled(0n, [], { withheld }, undefined, { store });
+  expect(err).toEqual([]);
+  expect(out).toEqual([expect.stringMatching(new RegExp(`; gaps closed: ${slot} to ${slot + width}$`))]);
+  expect(records.filter((record) => record.kind === 'gap' && record.closed)).toMatchObject([
+    { fromSlot: slot, toSlot: tip - 32n, obstacle: { type: 'unread', signature } },
+  ]);
+});
+
+test('where the index shows a gap of the slot by another name, it is closed by both', async () => {
+  const [slot, ofSlot] = [...Map.groupBy(ledgerTransactions(chain), (one) => one.slot)].find(
+    ([, all]) => all.length > 2 && all.length < 8,
+  ) as [bigint, { signature: string }[]];
+  const [one, other] = ofSlot.map(({ signature }) => signature) as [string, string];
+  const withheld = { befalls: (asked: string) => asked === one, times: 1_000 };
+  let asked = 0;
+  const store: BackfillStore = {
+    ...storeOf([{ ...open(slot, slot), signature: other }]),
+    lacking: async (transactions) => (++asked === 1 ? [...transactions] : []),
+  };
+  const { out, err, records } = await backfilled(0n, [], { withheld }, undefined, { store });
+  expect(err).toEqual([]);
+  expect(out).toEqual([expect.stringMatching(new RegExp(`; gaps closed: ${slot} to ${slot}$`))]);
+  const names = records.flatMap((record) =>
+    record.kind === 'gap' && record.closed ? [partsOf(record.obstacle ?? null).unread] : [],
+  );
+  expect(names.toSorted()).toEqual([one, other].toSorted());
+});
+
 describe('a gap that names a transaction', () => {
   /** From just above its slot, as ingest keeps it. @param least transactions of the slot */
   function named(least = 1): UnreadGap {
@@ -308,7 +347,7 @@ test('a place is of no log but its own', async () => {
     since: async (millis) => new Map([[0, millis > Date.now() ? log.firstLater : 0n]]),
   });
   try {
-    const unread = [{ signature: 'S', fromSlot: 8n }];
+    const unread = [{ signature: 'S', fromSlot: 8n, before: 'B' }];
     const place = { begunAt: 1_000, topSlot: 9n, fromSlot: 2n, toSlot: 7n, unread };
     expect(await cursor.read()).toBeNull();
     await cursor.write(place);
