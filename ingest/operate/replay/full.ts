@@ -21,6 +21,7 @@ import { createMaterialiser } from '../../materialise/materialiser.ts';
 import { committedOffsets, untilCaughtUp } from './catch-up.ts';
 import type { ReplayContext } from './context.ts';
 import { formerHint } from './former.ts';
+import { checkHistory, historyOf } from './held-history.ts';
 import { rowCode } from './row-code.ts';
 import { checkWhole } from './whole-log.ts';
 
@@ -53,7 +54,7 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
       const whileRead = { ...context, signal: AbortSignal.any([signal, failed.signal]) };
       try {
         // Before it is looked how far the log goes: what is known here is said by then.
-        const known = await gapsOf(former);
+        const known = await historyOf(former);
         await untilCaughtUp(whileRead, former, store);
         if (failed.signal.aborted) await reading;
         context.progress.end();
@@ -61,7 +62,7 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
           throw new ConfigError(
             `stopped before the switch: ${former.database} serves on. npm run replay goes on with ${database}.`,
           );
-        await checkHistory(former, known, store);
+        await checkHistory(context, former, known, store);
         await resolveLetters(store, await resolvedReplies(former));
         const check = async () => {
           await mustBeOfThisVersion(home, former, database);
@@ -152,16 +153,6 @@ async function fill(
   return reader.run(createMaterialiser({ store, programId }), signal);
 }
 
-/** @param known first slots of the gaps that the former had. @throws ConfigError where the log does not speak of one. */
-async function checkHistory(former: Store, known: readonly string[], store: Store): Promise<void> {
-  const told = new Set(await gapsOf(store));
-  const missing = known.filter((slot) => !told.has(slot));
-  if (missing.length === 0) return;
-  throw new ConfigError(
-    `the log does not hold all of history: it does not speak of the one from slot ${missing.join(', ')}, which ${former.database} has. Nothing was switched.`,
-  );
-}
-
 /** @throws ConfigError where a newer version came meanwhile, by which the log may say more than what was filled has of it. */
 async function mustBeOfThisVersion(home: Store, former: Store, filled: string): Promise<void> {
   for (const store of new Set([home, former])) {
@@ -180,11 +171,6 @@ async function mustBeOfThisVersion(home: Store, former: Store, filled: string): 
 async function mustStand(home: Store, database: string): Promise<void> {
   if (!(await isGivenUp(home, database))) return;
   throw new ConfigError(`${database} was given up meanwhile, by a run with --fresh: nothing was switched.`);
-}
-
-async function gapsOf(store: Store): Promise<string[]> {
-  const rows = await store.query<{ from_slot: string }>('SELECT DISTINCT from_slot FROM gaps');
-  return rows.map((row) => row.from_slot);
 }
 
 /** Resolves once another than this process is in the group, or the signal was given. */

@@ -59,6 +59,7 @@ describe.skipIf(missing !== null)(
       const run = stage.replay();
       await run.done;
       expect(run.said).toContain('materialise has taken over');
+      expect(run.said.join('\n')).not.toContain('holds open');
       expect(await serving()).toBe(first());
       const store = await openFirst();
       expect(await readTables(store)).toEqual(before);
@@ -140,7 +141,7 @@ describe.skipIf(missing !== null)(
         ...store,
         query: async (sql, params) => {
           const rows = await store.query<never>(sql, params);
-          if (!sql.includes('DISTINCT from_slot FROM gaps') || opened) return rows;
+          if (!sql.includes('min(closed) AS closed FROM gaps') || opened) return rows;
           opened = true;
           await stage.log.append([{ kind: 'gap', fromSlot: 20n, toSlot: 21n, toTime: null, closed: false }]);
           await stage.applied(home);
@@ -149,6 +150,37 @@ describe.skipIf(missing !== null)(
       });
       await stage.replay({}, meanwhile).done;
       expect(opened).toBe(true);
+      expect(await serving()).toBe(first());
+    });
+
+    test('says before its switch what the log holds open and the former has closed, with what to do', async () => {
+      await stage.log.append(history.beginning);
+      // A version before took a backfill at its word that had not read the one which the gap names.
+      stage.live((batch) => ({
+        ...batch,
+        entries: batch.entries.map(({ record, ...entry }) =>
+          record.kind === 'gap' && record.closed
+            ? { ...entry, record: { ...record, toSlot: record.fromSlot } }
+            : { ...entry, record },
+        ),
+      }));
+      const gap = { kind: 'gap', toTime: null } as const;
+      const unread = { obstacle: { type: 'unread', signature: 'S' } } as const;
+      await stage.log.append([
+        { ...gap, fromSlot: 20n, toSlot: 20n, closed: false, ...unread },
+        { ...gap, fromSlot: 20n, toSlot: 500n, closed: true },
+        { ...gap, fromSlot: 30n, toSlot: 40n, closed: false },
+      ]);
+      await stage.applied(home);
+      const { said, done } = stage.replay();
+      await done;
+      const told = said.filter((sentence) => sentence.includes('holds open'));
+      expect(told).toEqual([
+        `the log holds open what ${home.database} has as read, from slot 20: in ${first()} sums over events are absent until ingest has read it, which it does by itself once readers are over, or npm run backfill -- --from-slot 20`,
+      ]);
+      expect(said.indexOf(told[0] as string)).toBeLessThan(
+        said.findIndex((sentence) => sentence.includes('serves now')),
+      );
       expect(await serving()).toBe(first());
     });
 

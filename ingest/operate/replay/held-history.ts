@@ -1,0 +1,40 @@
+import type { Store } from '../../../clickhouse/client.ts';
+import { ConfigError } from '../../../runtime/errors.ts';
+import type { ReplayContext } from './context.ts';
+
+/** First slots of the gaps that a database knows, and whether each is closed. */
+export type HeldHistory = ReadonlyMap<string, boolean>;
+
+export async function historyOf(store: Store): Promise<HeldHistory> {
+  const rows = await store.query<{ from_slot: string; closed: number }>(
+    'SELECT from_slot, min(closed) AS closed FROM gaps FINAL GROUP BY from_slot ORDER BY from_slot',
+  );
+  return new Map(rows.map(({ from_slot, closed }) => [from_slot, Number(closed) === 1]));
+}
+
+/**
+ * Says where readers are about to lose sums: the log holds open what the former has closed.
+ * @param known what the former had before it was looked how far the log goes
+ * @throws ConfigError where the log does not speak of a gap that the former had.
+ */
+export async function checkHistory(
+  { say }: Pick<ReplayContext, 'say'>,
+  former: Store,
+  known: HeldHistory,
+  store: Store,
+): Promise<void> {
+  const told = await historyOf(store);
+  const missing = [...known.keys()].filter((slot) => !told.has(slot));
+  if (missing.length > 0)
+    throw new ConfigError(
+      `the log does not hold all of history: it does not speak of the one from slot ${missing.join(', ')}, which ${former.database} has. Nothing was switched.`,
+    );
+  const now = await historyOf(former);
+  // What is opened again just now is open in both.
+  const isOpened = (slot: string) => known.get(slot) === true && now.get(slot) === true;
+  const opened = [...told].flatMap(([slot, isClosed]) => (!isClosed && isOpened(slot) ? [slot] : []));
+  if (opened.length === 0) return;
+  say(
+    `the log holds open what ${former.database} has as read, from slot ${opened.join(', ')}: in ${store.database} sums over events are absent until ingest has read it, which it does by itself once readers are over, or npm run backfill -- --from-slot ${opened[0]}`,
+  );
+}
