@@ -11,10 +11,10 @@ const NOT_HERE =
  * complete and each account that it names was read.
  */
 export function unknownPoliciesReason(view: View): string | null {
-  const { listed, slot } = view.one('listed');
+  const { listed, slot, late } = view.one('listed');
   const state = view.state();
-  if (listed !== 0 && (slot === null || state.hasReached(slot))) return null;
-  const unlisted = listed === 0 ? UNLISTED : `${NOT_HERE} ${slot}`;
+  if (listed !== 0 && (slot === null ? late === 0 : state.hasReached(slot))) return null;
+  const unlisted = listed === 0 || slot === null ? UNLISTED : `${NOT_HERE} ${slot}`;
   const { historyReason } = state;
   if (historyReason !== null) return `${unlisted}, and ${historyReason}`;
   const { count: unread } = view.one('unreadNames');

@@ -70,8 +70,11 @@ export interface StreamStore {
   hasBefore(slot: bigint): Promise<boolean>;
   /** Whether every partition of what is stored has all gaps closed; false where nothing is. */
   isWhole(): Promise<boolean>;
-  /** The slot from which on lists of the program's accounts were known to be whole; null where they were not. */
-  listedSlot(): Promise<string | null>;
+  /**
+   * The slot from which on lists of the program's accounts were known to be whole; null where they were not.
+   * @param position where the log ends.
+   */
+  listedSlot(position: bigint | null): Promise<string | null>;
   /** Accounts of the program that history names and nobody has read. */
   unreadAccounts(): Promise<UnreadAccount[]>;
   /** Transactions whose cut logs were not read again yet. */
@@ -93,7 +96,7 @@ export function storedState(store: Store): Omit<StreamStore, 'position' | 'appli
     historyBegin: () => historyBegin(store),
     hasBefore: (slot) => hasTransactionBefore(store, slot),
     isWhole: async () => openOf(await gapStates(store), await appliedState(store)).length === 0,
-    listedSlot: () => listedSlot(store),
+    listedSlot: (position) => listedSlot(store, position),
     unreadAccounts: () => unreadAccounts(store),
     incompleteTransactions: () => unresolvedTransactions(store),
     verification: {
@@ -117,13 +120,15 @@ export function storedState(store: Store): Omit<StreamStore, 'position' | 'appli
   };
 }
 
-/** What is not here yet is proved anew. Who told before a slot was told was believed as it was applied. */
-async function listedSlot(store: Store): Promise<string | null> {
+/**
+ * What the log has not is proved anew; what of it is applied is for who reads it to ask. Who told before a slot was told had
+ * put all that was listed into the log.
+ */
+async function listedSlot(store: Store, position: bigint | null): Promise<string | null> {
   const { listed, slot } = await listedState(store);
-  if (listed !== 1) return null;
-  const { slot: applied } = await appliedState(store);
-  const from = slot ?? applied;
-  return applied === '0' || BigInt(from) > BigInt(applied) ? null : from;
+  if (listed !== 1 || position === null) return null;
+  const from = slot === null ? position : BigInt(slot);
+  return from > position ? null : String(from);
 }
 
 async function tracesOf(store: Store, ghosts: readonly StoredTransaction[]): Promise<StruckTransaction[]> {

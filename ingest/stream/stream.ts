@@ -59,13 +59,16 @@ export interface StreamOptions extends StreamLimits {
 export async function runStream(options: StreamOptions): Promise<void> {
   const { log, store, logger, signal, commitment, programId, startSlot = 0n } = options;
   const read = <T>(what: string, ask: () => Promise<T>) => retryUntilDone(`reading ${what}`, ask, options);
+  const ended = await read('the position', async () => ({ position: await store.position() }));
+  if (ended === null) return;
+  const position = ended.position?.slot ?? null;
   const listed = await read('whether accounts were listed', async () => ({
-    slot: await store.listedSlot(),
+    slot: await store.listedSlot(position),
   }));
   if (listed === null) return;
   const teller = createStateTeller({ log, listedSlot: listed.slot, logger, signal });
   /** Of the last marker that the log has. */
-  let marked = 0n;
+  let marked = position ?? 0n;
   const report = (event: StreamEvent) => {
     if (event.type === 'released') marked = event.slot;
     teller.onEvent(event);
@@ -73,13 +76,8 @@ export async function runStream(options: StreamOptions): Promise<void> {
   };
   const telling = teller.run();
   const known = await read('known accounts', () => store.knownAccounts());
-  const stored = await read('the position', async () => ({
-    position: await store.position(),
-    lost: await store.uncarried(),
-  }));
-  if (known === null || stored === null) return;
-  const position = stored.position?.slot ?? null;
-  marked = position ?? 0n;
+  const lost = await read('what no stream carries', () => store.uncarried());
+  if (known === null || lost === null) return;
 
   const program = decodeKey(programId) as Uint8Array;
   let onNamed = (_address: string, _isNamed: boolean) => {};
@@ -186,8 +184,8 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const beside = createFollowed({
     ...{ client, slots, commitment, reader, learn, send, logger, signal, ...limits },
     handle: output.handle,
-    position: stored.position,
-    ...{ lost: stored.lost, expectedAt: following.expectedAt },
+    position: ended.position,
+    ...{ lost, expectedAt: following.expectedAt },
     programId: program,
     addresses: following.streamed,
     named: following.namedBalances,

@@ -13,11 +13,11 @@ const get = async <T>(path: string) => (await held.api.get<T>(path)).body;
 
 let told = 0;
 /** What ingestion tells of the stream now. */
-const tell = (listed: number | null, listed_slot: string | null = null) => {
+const tell = (listed: number | null, listed_slot: string | null = null, lag_ms = '0') => {
   told += 1;
   const [read_at, since] = [String(NOW - 1_000 + told), String(NOW - 60_000)];
-  const row = { read_at, connected: 1, since, reason: null, addresses: 9, over_rpc: 0, listed, listed_slot };
-  return held.api.insert('stream_state', [row]);
+  const row = { read_at, connected: 1, since, reason: null, addresses: 9, over_rpc: 0, lag_ms };
+  return held.api.insert('stream_state', [{ ...row, listed, listed_slot }]);
 };
 
 const pair = { symbol: 'USD', name: 'Dollar', decimals: 6, category: 'currency', logo_url: null };
@@ -113,6 +113,19 @@ test('a list that was proved whole is believed once its accounts are applied, on
   expect((await allTold()).counts[0]).toBe(2);
   await tell(1);
   expect((await allTold()).counts[0]).toBe(2);
+  // Of an old log only the slot says that the list is here.
+  await tell(1, '1501', '30001');
+  expect((await allTold()).counts[0]).toBe(2);
+  for (const listed of [1, null]) {
+    await tell(listed, null, '30001');
+    const late = await allTold();
+    expect(new Set(late.counts)).toEqual(new Set([null]));
+    expect([...late.reasons]).toEqual([
+      expect.stringMatching(/^no list .* was proved whole, and history is not/),
+    ]);
+    await tell(listed, null, '30000');
+    expect((await allTold()).counts[0]).toBe(2);
+  }
 });
 
 test('where history is complete, and every account that it names was read, nothing is absent', async () => {

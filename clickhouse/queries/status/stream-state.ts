@@ -1,3 +1,4 @@
+import { STREAM_EXPIRES_MS } from '../../../schemas/stream-state.ts';
 import type { Store } from '../../client.ts';
 
 export interface StreamStateRow {
@@ -20,14 +21,17 @@ export interface ListedState {
   listed: number | null;
   /** Where the index has come to this slot it has them; null where ingestion did not say. */
   slot: string | null;
+  /** 1 where it did not, and what it said had expired as it was applied: the index may be reading an old log. */
+  late: number;
 }
 
-export const NOTHING_LISTED: ListedState = { listed: 0, slot: null };
+export const NOTHING_LISTED: ListedState = { listed: 0, slot: null, late: 0 };
 
 export async function listedState(store: Store): Promise<ListedState> {
   const [row] = await store.query<ListedState>(
-    'SELECT listed, listed_slot AS slot FROM stream_state FINAL LIMIT 1',
-    {},
+    `SELECT listed, listed_slot AS slot, listed_slot IS NULL AND lag_ms > {expires:UInt64} AS late
+     FROM stream_state FINAL LIMIT 1`,
+    { expires: STREAM_EXPIRES_MS },
   );
   return row ?? NOTHING_LISTED;
 }

@@ -1,6 +1,5 @@
 import type { CatalogueRow, CurrencyRow } from '../../../schemas/readings.ts';
 import type { ReadingRecord } from '../../../schemas/records.ts';
-import { STREAM_EXPIRES_MS } from '../../../schemas/stream-state.ts';
 
 export type ReadingTable =
   | 'account_readings'
@@ -37,12 +36,10 @@ function rowOf({ reading, readAt }: ReadingRecord): { table: ReadingTable; row: 
         },
       };
     case 'stream': {
-      const { connected, reason, addresses, overRpc, listedSlot = null } = reading;
+      const { connected, reason, addresses, overRpc, listed, listedSlot = null } = reading;
       const since = String(reading.since);
       // Read again from an old log it has expired, whoever's clock it is compared with.
-      const lag = Math.max(0, Date.now() - readAt);
-      // Nor does it say, without a slot, that the accounts of the list are here.
-      const listed = listedSlot === null && lag > STREAM_EXPIRES_MS ? false : reading.listed;
+      const lag_ms = String(Math.max(0, Date.now() - readAt));
       const row = {
         read_at,
         connected: Number(connected),
@@ -50,7 +47,7 @@ function rowOf({ reading, readAt }: ReadingRecord): { table: ReadingTable; row: 
         reason,
         addresses,
         over_rpc: overRpc,
-        lag_ms: String(lag),
+        lag_ms,
         listed: listed === undefined ? null : Number(listed),
         listed_slot: listedSlot,
       };

@@ -36,38 +36,48 @@ const told = (listed: boolean | undefined, listedSlot?: string | null, agoMs = 0
     },
   });
 };
-const takenUp = async () => storedState(store).listedSlot?.();
+/** Of a log that ends at this slot. */
+const takenUp = async (position: bigint | null) => storedState(store).listedSlot(position);
 
-test('that lists are whole is taken up where the index has come to the slot that they are here from', async () => {
-  expect(await takenUp()).toBeNull();
+test('that lists are whole is taken up where the log has the slot that they are here from, however much of it is applied', async () => {
+  expect(await takenUp(9n)).toBeNull();
   await told(true, '7');
   // A database that has just begun to read the log again.
-  expect(await takenUp()).toBeNull();
+  expect(await takenUp(9n)).toBe('7');
+  expect(await takenUp(7n)).toBe('7');
   await marked(6n);
-  expect(await takenUp()).toBeNull();
-  await marked(7n);
-  expect(await takenUp()).toBe('7');
+  expect(await takenUp(9n)).toBe('7');
+  // A log that was stopped before that slot, or has lost it.
+  expect(await takenUp(6n)).toBeNull();
+  expect(await takenUp(null)).toBeNull();
   await told(false, null);
-  expect(await takenUp()).toBeNull();
+  expect(await takenUp(9n)).toBeNull();
 });
 
-test('who told of lists before a slot was told was right of what is applied, where anything is', async () => {
-  await told(true);
-  expect(await takenUp()).toBeNull();
-  await marked(9n);
-  expect(await takenUp()).toBe('9');
+test('who told of lists before a slot was told was right of what the log has, however late it is applied', async () => {
+  for (const agoMs of [0, 60_000]) {
+    await told(true, undefined, agoMs);
+    expect(await takenUp(null)).toBeNull();
+    expect(await takenUp(9n)).toBe('9');
+    await store.command('TRUNCATE TABLE stream_state');
+  }
+  await told(undefined);
+  expect(await takenUp(9n)).toBeNull();
 });
 
-test('without a slot an old reading of the log says of no list that it is here', async () => {
-  for (const listed of [true, undefined]) {
+test('without a slot an old reading of the log is late, for it says of no list that it is here', async () => {
+  for (const [listed, value] of [
+    [true, 1],
+    [undefined, null],
+  ] as const) {
     await told(listed, undefined, 60_000);
-    expect(await listedState(store)).toEqual({ listed: 0, slot: null });
+    expect(await listedState(store)).toEqual({ listed: value, slot: null, late: 1 });
     await told(listed);
-    expect(await listedState(store)).toEqual({ listed: listed === true ? 1 : null, slot: null });
+    expect(await listedState(store)).toEqual({ listed: value, slot: null, late: 0 });
     await store.command('TRUNCATE TABLE stream_state');
   }
   await told(true, '7', 60_000);
-  expect(await listedState(store)).toEqual({ listed: 1, slot: '7' });
+  expect(await listedState(store)).toEqual({ listed: 1, slot: '7', late: 0 });
 });
 
 test('history of a store that has yet to come to where the log ended is not read, whatever it lacks none of', async () => {

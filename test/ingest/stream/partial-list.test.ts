@@ -85,9 +85,17 @@ test('a list that shrank is no whole one, and what it lacks keeps its state', as
   const { chain, model } = stage;
   stage.rpc.faults.behave({ unlistedOneIn: 1 });
   await stage.live(1);
+  // What was told before is compared with where the log ends.
+  const end = (await model.position())?.slot as bigint;
+  const compared: unknown[] = [];
+  model.listedSlot = async (position) => {
+    compared.push(position);
+    return null;
+  };
   const second = stage.start({ compareMs: 100, position: model.position });
   await stage.restUntil('it is told', () => listsOf(second).includes('part'));
   expect(wrongStates(chain, model)).toEqual([]);
+  expect(compared).toEqual([end]);
 });
 
 test('a list is asked for at the slot that the stream has come to', async () => {
