@@ -57,7 +57,13 @@ export async function closeGaps(
   });
   signal.throwIfAborted();
   const closed = [...closable];
-  await log.append(closed.flatMap((gap) => closings(gap, own.get(gap.fromSlot), topSlot)));
+  const { clipped } = await store.historyBegin();
+  // What PROGRAM_START_SLOT had left out of them is read now: not told so, ingest would open them again for it.
+  const whole = clipped
+    .filter((gap) => gap.fromSlot >= fromSlot && gap.firstSlot <= topSlot && !lacks.has(gap.fromSlot))
+    .map((gap): Gap => ({ fromSlot: gap.fromSlot, toSlot: topSlot, toTime: null }));
+  const ends = closed.flatMap((gap) => closings(gap, own.get(gap.fromSlot), topSlot));
+  await log.append([...ends, ...whole.flatMap((gap) => closings(gap, undefined, topSlot))]);
   const left = open.filter((gap) => !closable.has(gap) && !told.has(gap));
   return { unread, closed, left };
 }

@@ -5,16 +5,17 @@ import { type StreamStore, storedState } from '../../stream/stored-state.ts';
 import type { Unread } from './cursor.ts';
 
 /** What a backfill asks the index. */
-export interface BackfillStore extends Pick<StreamStore, 'knownAccounts' | 'openGaps'> {
+export interface BackfillStore extends Pick<StreamStore, 'knownAccounts' | 'openGaps' | 'historyBegin'> {
   /** Those of some transactions that the index does not have whole in their slot. */
   lacking<T extends Unread>(transactions: readonly T[]): Promise<T[]>;
 }
 
 export function backfillStore(store: Store): BackfillStore {
-  const { knownAccounts, openGaps } = storedState(store);
+  const { knownAccounts, openGaps, historyBegin } = storedState(store);
   return {
     knownAccounts,
     openGaps,
+    historyBegin,
     lacking: async (transactions) => {
       if (transactions.length === 0) return [];
       const whole = new Set((await wholeOf(store, transactions.map(placeOf))).map(nameOf));

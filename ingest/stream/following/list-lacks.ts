@@ -8,7 +8,7 @@ import { modelAddress } from '../../../schemas/solana/pda.ts';
 export interface ListLacks {
   /** Accounts of the program that listed ones name, base58. */
   named: Set<string>;
-  /** Policies that have more venue accounts than are listed of them. */
+  /** Policies that have more venue accounts than are listed of them, where those that do not decode are too few to be these. */
   short: number;
 }
 
@@ -28,6 +28,8 @@ export function lacksOf(programId: Uint8Array, listed: readonly AccountRecord[])
   const models = new Set<number>();
   const venues = new Map<string, number>();
   const counts: [policy: string, venues: number][] = [];
+  /** Venue accounts of which nobody can say whose they are. */
+  let undecoded = 0;
   for (const record of listed) {
     const address = encodeBase58(record.address);
     found.add(address);
@@ -37,6 +39,7 @@ export function lacksOf(programId: Uint8Array, listed: readonly AccountRecord[])
       if (account.modelId > 0) models.add(account.modelId);
       counts.push([address, account.venueCount]);
     }
+    if (account === null && accountType(record.data) === 'VenueAccount') undecoded += 1;
     if (account?.type === 'VenueAccount') {
       const policy = encodeBase58(account.policy);
       named.add(policy);
@@ -45,7 +48,11 @@ export function lacksOf(programId: Uint8Array, listed: readonly AccountRecord[])
   }
   for (const id of models) named.add(encodeBase58(modelAddress(programId, id)));
   for (const address of found) named.delete(address);
-  return { named, short: counts.filter(([policy, count]) => count > (venues.get(policy) ?? 0)).length };
+  const lacking = counts
+    .map(([policy, count]) => count - (venues.get(policy) ?? 0))
+    .filter((count) => count > 0);
+  const all = lacking.reduce((sum, count) => sum + count, 0);
+  return { named, short: all <= undecoded ? 0 : lacking.length };
 }
 
 function decoded(data: Uint8Array): ProgramAccount | null {

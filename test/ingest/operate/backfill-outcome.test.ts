@@ -9,6 +9,7 @@ import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import type { Gap } from '../../../ingest/history/gap.ts';
 import type { UnreadGap } from '../../../ingest/history/read-history.ts';
 import { partsOf } from '../../../ingest/log/gap-obstacle.ts';
+import { gapAfter } from '../../../ingest/materialise/gap-rows.ts';
 import { type Cursor, type CursorFile, createCursorFile } from '../../../ingest/operate/backfill/cursor.ts';
 import { outcome, unreadLines } from '../../../ingest/operate/backfill/outcome.ts';
 import { type BackfillOptions, runBackfill } from '../../../ingest/operate/backfill/run.ts';
@@ -17,7 +18,7 @@ import { createLogger } from '../../../runtime/process/log.ts';
 import { createProgress } from '../../../runtime/process/progress.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
-import type { LogRecord } from '../../../schemas/records.ts';
+import type { GapRecord, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ledgerTransactions } from '../support/ledger-facts.ts';
 
@@ -52,6 +53,7 @@ const open = (fromSlot: bigint, toSlot: bigint): Gap => ({ fromSlot, toSlot, toT
 const storeOf = (gaps: readonly Gap[], whole: () => readonly string[] = () => []): BackfillStore => ({
   knownAccounts: async () => [],
   openGaps: async () => [...gaps],
+  historyBegin: async () => ({ firstSlot: null, clipped: [] }),
   lacking: async (transactions) => transactions.filter(({ signature }) => !whole().includes(signature)),
 });
 
@@ -123,6 +125,24 @@ test('of what is whole there is one line; of each gap that stays open one with w
     'gap 1 to 30 stays open: it begins before slot 10; run it again with --from-slot 1',
     expect.stringMatching(/^gap \d+ to \d+ stays open: it ends behind what was final .* run it again later$/),
   ]);
+});
+
+test('what a gap was closed without, for history was to begin later, is told as read once it is', async () => {
+  const clipped = [
+    { fromSlot: 5n, firstSlot: 20n },
+    { fromSlot: 12n, firstSlot: 20n },
+    { fromSlot: 30n, firstSlot: tip },
+  ];
+  const store = { ...storeOf([]), historyBegin: async () => ({ firstSlot: 5n, clipped }) };
+  const { out, records } = await backfilled(10n, [], {}, undefined, { store });
+  expect(records.filter(({ kind }) => kind === 'gap')).toEqual([
+    { kind: 'gap', fromSlot: 12n, toSlot: tip - 32n, toTime: null, closed: true },
+  ]);
+  expect(out).toEqual([expect.stringMatching(/; gaps closed: none$/)]);
+  const gap = { kind: 'gap', fromSlot: 12n, toSlot: 12n, toTime: null, closed: true } as const;
+  const begun = gapAfter(undefined, { ...gap, obstacle: { type: 'pruned', firstSlot: 20n } });
+  const [closing] = records.filter((record) => record.kind === 'gap');
+  expect(gapAfter(begun, closing as GapRecord)).toMatchObject({ closed: true, obstacle: null });
 });
 
 test('a transaction that cannot be read is named, with its slot, and its gap is not called closed', async () => {
