@@ -31,15 +31,6 @@ const incomplete = {
   ...{ reason: 'cut', policies: [key('p')] },
 };
 
-test('a gap whose place was never told, as in a store of before, is not waited for', async () => {
-  const store = fresh();
-  await store.insert('gaps', [gapRow('999', { from_slot: '7', closed: 1 })]);
-  expect(await gapStates(store)).toMatchObject([{ from_slot: '7', behind: 0 }]);
-  await store.insert('gap_places', [{ from_slot: '7', log_partition: 0, log_offset: '0' }]);
-  expect(await gapStates(store)).toMatchObject([{ from_slot: '7', behind: 1 }]);
-  for (const table of ['gaps', 'gap_places']) await stored.command(`TRUNCATE TABLE ${table}`);
-});
-
 test('as long as nothing was ever incomplete, gaps are all that is looked at', async () => {
   const store = fresh();
   asked = [];

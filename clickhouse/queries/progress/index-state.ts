@@ -109,7 +109,7 @@ export interface GapState {
   first_slot: string | null;
   /** Of a closed gap: where history was to begin, above its first slot. What is before that was not read. */
   begin: string | null;
-  /** Partitions of which that and what keeps it open is of an earlier record than the rest, and told in a moment; of a store of before they may never be told. */
+  /** Partitions of which that and what keeps it open is of an earlier record than the rest, and told in a moment. */
   behind: number;
 }
 
@@ -122,9 +122,9 @@ export const gapStates = whileUnmoved(['gaps', 'gap_places'], (store) =>
        toUInt32(countIf(g.closed = 0)) AS open_partitions,
        maxIf(p.unread, g.closed = 0) AS unread, maxIf(p.first_slot, g.closed = 0) AS first_slot,
        if(countIf(g.closed = 0) > 0, NULL, max(p.first_slot)) AS begin,
-       toUInt32(countIf(p.is_told = 1 AND p.log_offset < g.log_offset)) AS behind
+       toUInt32(countIf(p.log_offset < g.log_offset)) AS behind
      FROM gaps AS g FINAL
-     LEFT JOIN (SELECT from_slot, log_partition, log_offset, unread, first_slot, 1 AS is_told FROM gap_places FINAL) AS p
+     LEFT JOIN (SELECT from_slot, log_partition, log_offset, unread, first_slot FROM gap_places FINAL) AS p
        ON p.from_slot = g.from_slot AND p.log_partition = g.log_partition
      GROUP BY g.from_slot
      ORDER BY g.from_slot`,
