@@ -59,8 +59,9 @@ export async function closeGaps(
   const closed = [...closable];
   const { clipped } = await store.historyBegin();
   // What PROGRAM_START_SLOT had left out of them is read now: not told so, ingest would open them again for it.
+  const isLacking = ({ fromSlot: slot }: { fromSlot: bigint }) => unread.some((one) => one.fromSlot === slot);
   const whole = clipped
-    .filter((gap) => gap.fromSlot >= fromSlot && gap.firstSlot <= topSlot && !lacks.has(gap.fromSlot))
+    .filter((gap) => gap.fromSlot >= fromSlot && gap.firstSlot <= topSlot && !isLacking(gap))
     .map((gap): Gap => ({ fromSlot: gap.fromSlot, toSlot: topSlot, toTime: null }));
   const ends = closed.flatMap((gap) => closings(gap, own.get(gap.fromSlot), topSlot));
   await log.append([...ends, ...whole.flatMap((gap) => closings(gap, undefined, topSlot))]);
