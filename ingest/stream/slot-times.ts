@@ -1,6 +1,6 @@
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import { toldTime } from '../history/accounts/told-time.ts';
+import { toldTime } from '../accounts/told-time.ts';
 
 export interface SlotTimesOptions {
   rpc: Pick<Rpc, 'getBlockTime'>;

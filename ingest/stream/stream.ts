@@ -4,7 +4,7 @@ import type { RpcNodes } from '../../runtime/rpc/rpc.ts';
 import { onlySameChain } from '../../runtime/rpc/same-chain.ts';
 import type { AccountRecord, LogRecord } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
-import { createAccountReader } from '../history/accounts/account-reader.ts';
+import { createAccountReader } from '../accounts/account-reader.ts';
 import type { Gap } from '../history/gap.ts';
 import { createGapCloser } from '../history/gap-closer.ts';
 import type { LogWriter } from '../log/port.ts';

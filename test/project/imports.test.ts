@@ -19,15 +19,17 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const ROOMS: Record<string, readonly string[]> = {
   ingest: [],
   'ingest/log': [],
+  'ingest/accounts': [],
   'ingest/history': ['ingest/log'],
   'ingest/verify': ['ingest/history', 'ingest/log'],
-  'ingest/stream': ['ingest/verify', 'ingest/history', 'ingest/log'],
+  'ingest/stream': ['ingest/verify', 'ingest/history', 'ingest/accounts', 'ingest/log'],
   'ingest/materialise': ['ingest/log'],
   'ingest/poll': ['ingest/log'],
   'ingest/operate': [
     'ingest/stream',
     'ingest/verify',
     'ingest/history',
+    'ingest/accounts',
     'ingest/log',
     'ingest/materialise',
     'ingest/poll',

@@ -2,8 +2,8 @@ import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc } from '../../../runtime/rpc/rpc.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { configAddress } from '../../../schemas/solana/pda.ts';
-import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
-import { createAccountReader } from '../../history/accounts/account-reader.ts';
+import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
+import { createAccountReader } from '../../accounts/account-reader.ts';
 import { belongsInList, lacksOf } from '../../stream/following/list-lacks.ts';
 import type { Finding } from './finding.ts';
 

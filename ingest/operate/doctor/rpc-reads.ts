@@ -5,7 +5,7 @@ import { type SignatureInfo, signaturePage, slotOf } from '../../../runtime/rpc/
 import { isTooLarge, lessThan } from '../../../runtime/rpc/reply-bounds.ts';
 import { ACCOUNT_PREFIXES } from '../../../schemas/program/accounts.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
+import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
 import { type Finding, note } from './finding.ts';
 import type { Ask } from './rpc-transactions.ts';
 

@@ -2,7 +2,7 @@ import { chunks } from '../../../runtime/chunks.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, ExpectedAccount, LogRecord } from '../../../schemas/records.ts';
 import { tokenKindOf } from '../../../schemas/solana/token.ts';
-import type { AccountReader } from '../../history/accounts/account-reader.ts';
+import type { AccountReader } from '../../accounts/account-reader.ts';
 import type { LogPosition } from '../../log/port.ts';
 import { behindStream, newestSlot } from '../following/behind-stream.ts';
 import type { GeyserClient } from '../geyser/client.ts';

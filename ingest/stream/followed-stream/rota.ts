@@ -6,9 +6,9 @@ import { backoffMs } from '../../../runtime/retry.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { isInitialisedMint, tokenKindOf } from '../../../schemas/solana/token.ts';
-import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
-import { type AccountReader, MOST_BALANCE_BYTES } from '../../history/accounts/account-reader.ts';
-import { createPatientRead } from '../../history/accounts/patient-read.ts';
+import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
+import { type AccountReader, MOST_BALANCE_BYTES } from '../../accounts/account-reader.ts';
+import { createPatientRead } from '../../accounts/patient-read.ts';
 
 /**
  * What the rota may cost a provider: a hundred accounts in this time, in one request, or two where balances that strangers

@@ -1,6 +1,6 @@
 import { chunks } from '../../../runtime/chunks.ts';
 import { pause } from '../../../runtime/process/lifecycle.ts';
-import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
+import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
 
 /** Accounts that were left out of a reading: what is known of them may be old until they are read after all. */
 export interface LeftOut {

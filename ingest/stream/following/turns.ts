@@ -4,8 +4,8 @@ import { pause } from '../../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, ExpectedAccount, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { ADDRESSES_PER_READ } from '../../history/accounts/account-parts.ts';
-import { createPatientRead, type ReadAccounts } from '../../history/accounts/patient-read.ts';
+import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
+import { createPatientRead, type ReadAccounts } from '../../accounts/patient-read.ts';
 
 /** One request in this time, for whatever strangers choose. */
 const EVERY_MS = 1_000;

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createAccountReader } from '../../../ingest/history/accounts/account-reader.ts';
+import { createAccountReader } from '../../../ingest/accounts/account-reader.ts';
 import { createSweeper } from '../../../ingest/stream/following/sweep.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { createRpc } from '../../../runtime/rpc/rpc.ts';

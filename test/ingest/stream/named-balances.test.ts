@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mintData } from '../../../devnet/bytes/mint.ts';
-import { createAccountReader } from '../../../ingest/history/accounts/account-reader.ts';
+import { createAccountReader } from '../../../ingest/accounts/account-reader.ts';
 import { readAccount } from '../../../ingest/materialise/rows/account.ts';
 import { readStates } from '../../../ingest/materialise/rows/read-states.ts';
 import { createFollowed } from '../../../ingest/stream/followed-stream/followed.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPatientRead, leftOut } from '../../../ingest/history/accounts/patient-read.ts';
+import { createPatientRead, leftOut } from '../../../ingest/accounts/patient-read.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';

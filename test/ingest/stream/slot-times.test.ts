@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAccountReader } from '../../../ingest/history/accounts/account-reader.ts';
+import { createAccountReader } from '../../../ingest/accounts/account-reader.ts';
 import { createSlotTimes } from '../../../ingest/stream/slot-times.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';

@@ -8,7 +8,7 @@ import { LATEST_TABLES, type LatestTable } from '../../../../clickhouse/tables.t
 import { inParallel } from '../../../../runtime/parallel.ts';
 import { pause } from '../../../../runtime/process/lifecycle.ts';
 import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
-import { ADDRESSES_PER_READ, createPartsReader } from '../../../history/accounts/account-parts.ts';
+import { ADDRESSES_PER_READ, createPartsReader } from '../../../accounts/account-parts.ts';
 import type { AuditContext } from '../context.ts';
 import { historyState, OPEN_GAP } from '../history-state.ts';
 import { listDownTo, nullWhereUntold } from '../list-down-to.ts';

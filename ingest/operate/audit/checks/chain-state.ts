@@ -3,8 +3,8 @@ import type { LatestTable } from '../../../../clickhouse/tables.ts';
 import { MalformedError } from '../../../../schemas/malformed.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../../schemas/records.ts';
 import { decodeKey } from '../../../../schemas/solana/base58.ts';
-import type { createPartsReader } from '../../../history/accounts/account-parts.ts';
-import { rpcRecord } from '../../../history/accounts/account-reader.ts';
+import type { createPartsReader } from '../../../accounts/account-parts.ts';
+import { rpcRecord } from '../../../accounts/account-reader.ts';
 import { EXPECTED_TABLES, readAccount, tableOfGone } from '../../../materialise/rows/account.ts';
 import type { AuditContext } from '../context.ts';
 

@@ -1,5 +1,5 @@
-import { RpcError } from '../../../runtime/rpc/error.ts';
-import type { Rpc } from '../../../runtime/rpc/rpc.ts';
+import { RpcError } from '../../runtime/rpc/error.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
 
 /**
  * Unix seconds of a slot as the nodes tell it; null where they know none, or tell none: what was read is no less true for

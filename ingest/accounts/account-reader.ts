@@ -1,11 +1,11 @@
-import { RpcError } from '../../../runtime/rpc/error.ts';
-import type { RpcAccount } from '../../../runtime/rpc/replies.ts';
-import type { ReadOptions, Rpc } from '../../../runtime/rpc/rpc.ts';
-import { MOST_AHEAD } from '../../../runtime/rpc/same-chain.ts';
-import { ACCOUNT_PREFIXES, accountType } from '../../../schemas/program/accounts.ts';
-import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
-import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { isTokenProgram, tokenKindOf } from '../../../schemas/solana/token.ts';
+import { RpcError } from '../../runtime/rpc/error.ts';
+import type { RpcAccount } from '../../runtime/rpc/replies.ts';
+import type { ReadOptions, Rpc } from '../../runtime/rpc/rpc.ts';
+import { MOST_AHEAD } from '../../runtime/rpc/same-chain.ts';
+import { ACCOUNT_PREFIXES, accountType } from '../../schemas/program/accounts.ts';
+import type { AccountRecord, ExpectedAccount } from '../../schemas/records.ts';
+import { decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
+import { isTokenProgram, tokenKindOf } from '../../schemas/solana/token.ts';
 import { type AccountsPart, createPartsReader } from './account-parts.ts';
 import { toldTime } from './told-time.ts';
 

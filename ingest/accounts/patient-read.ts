@@ -1,9 +1,9 @@
-import { ConfigError, messageOf } from '../../../runtime/errors.ts';
-import { pause } from '../../../runtime/process/lifecycle.ts';
-import type { Logger } from '../../../runtime/process/log.ts';
-import { backoffMs } from '../../../runtime/retry.ts';
-import type { AccountRecord } from '../../../schemas/records.ts';
-import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { ConfigError, messageOf } from '../../runtime/errors.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../runtime/process/log.ts';
+import { backoffMs } from '../../runtime/retry.ts';
+import type { AccountRecord } from '../../schemas/records.ts';
+import { encodeBase58 } from '../../schemas/solana/base58.ts';
 
 /** Reads some accounts at that slot or later. */
 export type ReadAccounts = (addresses: readonly string[], notBefore: bigint) => Promise<AccountRecord[]>;

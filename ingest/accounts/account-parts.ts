@@ -1,6 +1,6 @@
-import { createAdaptiveLimit } from '../../../runtime/rpc/adaptive-limit.ts';
-import type { RpcAccount } from '../../../runtime/rpc/replies.ts';
-import type { ReadOptions, Rpc } from '../../../runtime/rpc/rpc.ts';
+import { createAdaptiveLimit } from '../../runtime/rpc/adaptive-limit.ts';
+import type { RpcAccount } from '../../runtime/rpc/replies.ts';
+import type { ReadOptions, Rpc } from '../../runtime/rpc/rpc.ts';
 
 /** Addresses that one getMultipleAccounts takes. */
 export const ADDRESSES_PER_READ = 100;

@@ -1,9 +1,9 @@
-import { ConfigError, messageOf } from '../../../runtime/errors.ts';
-import { pause } from '../../../runtime/process/lifecycle.ts';
-import type { Logger } from '../../../runtime/process/log.ts';
-import { backoffMs } from '../../../runtime/retry.ts';
-import { RpcError } from '../../../runtime/rpc/error.ts';
-import type { AccountRecord } from '../../../schemas/records.ts';
+import { ConfigError, messageOf } from '../../runtime/errors.ts';
+import { pause } from '../../runtime/process/lifecycle.ts';
+import type { Logger } from '../../runtime/process/log.ts';
+import { backoffMs } from '../../runtime/retry.ts';
+import { RpcError } from '../../runtime/rpc/error.ts';
+import type { AccountRecord } from '../../schemas/records.ts';
 import type { AccountReader } from './account-reader.ts';
 import { answersBeside } from './patient-read.ts';
 
