@@ -1,7 +1,7 @@
 import type { Gap } from '../history/gap.ts';
 import type { Verified } from '../verify/verify.ts';
 import type { Followed } from './followed-stream/followed-status.ts';
-import type { ListStatus } from './following/list-proof.ts';
+import type { ListStatus } from './sweeps/list-proof.ts';
 
 /** What a person or a metric wants to know of the stream. */
 export type StreamEvent =

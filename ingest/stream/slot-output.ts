@@ -4,8 +4,8 @@ import type { LateSlots } from '../verify/late-slots.ts';
 import type { StreamEvent } from './event.ts';
 import { type FollowedStates, lateOutput } from './followed-stream/followed.ts';
 import type { FollowedAddresses } from './following/addresses.ts';
-import type { MadeTwice } from './following/made-twice.ts';
 import type { ReleasedSlot, Slots, SlotsOutput } from './slots/machine.ts';
+import type { MadeTwice } from './slots/made-twice.ts';
 import { recordsOf } from './slots/records.ts';
 import type { Unreadable } from './unreadable.ts';
 

@@ -6,7 +6,7 @@ import { STREAM_HEARTBEAT_MS, type StreamState } from '../../schemas/stream-stat
 import type { LogWriter } from '../log/port.ts';
 import type { StreamEvent } from './event.ts';
 import type { Followed } from './followed-stream/followed-status.ts';
-import type { ListStatus } from './following/list-proof.ts';
+import type { ListStatus } from './sweeps/list-proof.ts';
 
 const NOT_YET = 'ingestion has begun and no slot has come yet';
 const MOST_REASON = 300;

@@ -14,10 +14,7 @@ import { createCutLogsReader } from './cut-logs.ts';
 import type { StreamEvent } from './event.ts';
 import { createFollowed } from './followed-stream/followed.ts';
 import { createFollowedAddresses } from './following/addresses.ts';
-import { createMadeTwice } from './following/made-twice.ts';
 import { namedAddresses } from './following/named-addresses.ts';
-import { createSweeper } from './following/sweep.ts';
-import { createTurns } from './following/turns.ts';
 import { writtenAccounts } from './following/written-accounts.ts';
 import { createGeyserClient } from './geyser/client.ts';
 import { limitsOf, type StreamLimits } from './limits.ts';
@@ -26,9 +23,12 @@ import { isHistoryRead, resumeUnfinished } from './resume-unfinished.ts';
 import { createSlotOutput } from './slot-output.ts';
 import { createSlotTimes } from './slot-times.ts';
 import { Slots } from './slots/machine.ts';
+import { createMadeTwice } from './slots/made-twice.ts';
 import { createStateTeller } from './state.ts';
 import type { StreamStore } from './stored-state.ts';
 import { superviseStream } from './supervisor.ts';
+import { createSweeper } from './sweeps/sweep.ts';
+import { createTurns } from './sweeps/turns.ts';
 import { createUnreadable } from './unreadable.ts';
 
 export interface StreamOptions extends StreamLimits {

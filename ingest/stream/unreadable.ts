@@ -4,8 +4,8 @@ import { legibility } from '../../schemas/transaction/legibility.ts';
 import type { Gap } from '../history/gap.ts';
 import type { GapCloser } from '../history/gap-closer.ts';
 import { type CutLogsReader, mayBeCut } from './cut-logs.ts';
-import type { Sweeper } from './following/sweep.ts';
 import type { TransactionUpdate, Update } from './geyser/update.ts';
+import type { Sweeper } from './sweeps/sweep.ts';
 
 type UnreadableUpdate = Extract<Update, { type: 'unreadable' }>;
 

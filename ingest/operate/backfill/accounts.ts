@@ -11,8 +11,8 @@ import { createPatientList } from '../../accounts/patient-list.ts';
 import { createPatientRead, leftOut, type ReadAccounts } from '../../accounts/patient-read.ts';
 import type { LogWriter } from '../../log/port.ts';
 import { createFollowedAddresses } from '../../stream/following/addresses.ts';
-import { belongsInList, lacksOf } from '../../stream/following/list-lacks.ts';
 import type { KnownAccount } from '../../stream/stored-state.ts';
+import { belongsInList, lacksOf } from '../../stream/sweeps/list-lacks.ts';
 
 const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;

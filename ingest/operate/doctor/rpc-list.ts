@@ -4,7 +4,7 @@ import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { configAddress } from '../../../schemas/solana/pda.ts';
 import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
 import { createAccountReader } from '../../accounts/account-reader.ts';
-import { belongsInList, lacksOf } from '../../stream/following/list-lacks.ts';
+import { belongsInList, lacksOf } from '../../stream/sweeps/list-lacks.ts';
 import type { Finding } from './finding.ts';
 
 /** Whether a node's list of the program's accounts lacks any that it tells of elsewhere; null where nothing says so. */

@@ -4,11 +4,11 @@ import type { AccountRecord, ExpectedAccount, LogRecord } from '../../../schemas
 import { tokenKindOf } from '../../../schemas/solana/token.ts';
 import type { AccountReader } from '../../accounts/account-reader.ts';
 import type { LogPosition } from '../../log/port.ts';
-import { behindStream, newestSlot } from '../following/behind-stream.ts';
 import type { GeyserClient } from '../geyser/client.ts';
 import type { AccountUpdate } from '../geyser/update.ts';
 import type { StreamLimits } from '../limits.ts';
 import type { Slots, SlotsOutput } from '../slots/machine.ts';
+import { behindStream, newestSlot } from '../sweeps/behind-stream.ts';
 import { createCarried, type LostBefore } from './carried.ts';
 import type { Followed } from './followed-status.ts';
 import { createLeftRota } from './left-rota.ts';

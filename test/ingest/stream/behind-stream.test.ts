@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { behindStream } from '../../../ingest/stream/following/behind-stream.ts';
+import { behindStream } from '../../../ingest/stream/sweeps/behind-stream.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

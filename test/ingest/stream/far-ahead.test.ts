@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createAccountReader } from '../../../ingest/accounts/account-reader.ts';
-import { createSweeper } from '../../../ingest/stream/following/sweep.ts';
+import { createSweeper } from '../../../ingest/stream/sweeps/sweep.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { createRpc } from '../../../runtime/rpc/rpc.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';

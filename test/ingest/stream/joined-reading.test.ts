@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { createJoinedReading } from '../../../ingest/stream/following/joined-reading.ts';
-import { createSweeper } from '../../../ingest/stream/following/sweep.ts';
+import { createJoinedReading } from '../../../ingest/stream/sweeps/joined-reading.ts';
+import { createSweeper } from '../../../ingest/stream/sweeps/sweep.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';

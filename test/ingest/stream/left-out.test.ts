@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import type { ListStatus } from '../../../ingest/stream/following/list-proof.ts';
-import { createSweeper, type Sweeper } from '../../../ingest/stream/following/sweep.ts';
+import type { ListStatus } from '../../../ingest/stream/sweeps/list-proof.ts';
+import { createSweeper, type Sweeper } from '../../../ingest/stream/sweeps/sweep.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';

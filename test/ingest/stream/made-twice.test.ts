@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createMadeTwice } from '../../../ingest/stream/following/made-twice.ts';
 import { writtenAccounts } from '../../../ingest/stream/following/written-accounts.ts';
+import { createMadeTwice } from '../../../ingest/stream/slots/made-twice.ts';
 import { toGeyser } from '../../schemas/support/encode-transaction.ts';
 import { ours } from '../../schemas/support/program-calls.ts';
 import { run } from '../../schemas/support/run.ts';

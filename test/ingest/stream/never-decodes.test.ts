@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFollowedAddresses } from '../../../ingest/stream/following/addresses.ts';
-import type { ListStatus } from '../../../ingest/stream/following/list-proof.ts';
-import { createSweeper } from '../../../ingest/stream/following/sweep.ts';
+import type { ListStatus } from '../../../ingest/stream/sweeps/list-proof.ts';
+import { createSweeper } from '../../../ingest/stream/sweeps/sweep.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { mannersNamed, type RpcManners } from '../../../devnet/rpc/manners.ts';
-import { lacksOf } from '../../../ingest/stream/following/list-lacks.ts';
+import { lacksOf } from '../../../ingest/stream/sweeps/list-lacks.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { wrongStates } from '../support/ledger-facts.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import type { ListStatus } from '../../../ingest/stream/following/list-proof.ts';
-import { createSweeper } from '../../../ingest/stream/following/sweep.ts';
+import type { ListStatus } from '../../../ingest/stream/sweeps/list-proof.ts';
+import { createSweeper } from '../../../ingest/stream/sweeps/sweep.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { AccountRecord, LogRecord } from '../../../schemas/records.ts';

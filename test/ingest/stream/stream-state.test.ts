@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
-import type { ListStatus } from '../../../ingest/stream/following/list-proof.ts';
 import {
   createStateTeller,
   type KnownStream,
@@ -8,6 +7,7 @@ import {
   streamWords,
   unconnected,
 } from '../../../ingest/stream/state.ts';
+import type { ListStatus } from '../../../ingest/stream/sweeps/list-proof.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import type { StreamState } from '../../../schemas/stream-state.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTurns } from '../../../ingest/stream/following/turns.ts';
+import { createTurns } from '../../../ingest/stream/sweeps/turns.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, ExpectedAccount, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
