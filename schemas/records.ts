@@ -199,6 +199,9 @@ export interface ReadingRecord {
   reading: Reading;
 }
 
+/** An address of 32 zero bytes, base58: where a letter is about no account. */
+export const NO_ADDRESS = '1'.repeat(32);
+
 /** What failed, where and why, with the bytes that failed. */
 export interface DeadLetterRecord {
   kind: 'dead-letter';

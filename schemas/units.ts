@@ -1,5 +1,6 @@
 export const HOUR_S = 3_600;
 export const DAY_S = 24 * HOUR_S;
+export const HOUR_MS = HOUR_S * 1000;
 
 /** Hours since 1970; null stays null. */
 export const hourOf = (unixSeconds: number | null): number | null =>

@@ -22,6 +22,7 @@ import {
   materialiserGroup,
   ownOf,
   partitionsOf,
+  topicName,
 } from '../ingest/log/kafka/topics.ts';
 import { createKafkaWriter } from '../ingest/log/kafka/writer.ts';
 import { type LogReader, type LogWriter, MOST_AT_ONCE, TOPICS, type Topic } from '../ingest/log/port.ts';
@@ -140,7 +141,7 @@ async function overKafka(
     run: (apply, signal) => Promise.race([reader.run(apply, signal), lost.promise]),
     position: () => readLogPosition(client, prefix, () => appliedMarkers(store)),
     applied: () => lowestMarker(store, accounts + transactions),
-    ends: (topic) => endsOf(client, prefix, topic),
+    ends: (topic) => endsOf(client, topicName(prefix, topic)),
     close: async () => {
       await writer.close();
       await client.close();

@@ -4,6 +4,7 @@ import { streamWords } from '../ingest/stream/state.ts';
 import type { Config } from '../runtime/config/config.ts';
 import { shownHost } from '../runtime/config/secrets.ts';
 import { pause } from '../runtime/process/lifecycle.ts';
+import { HOUR_MS } from '../schemas/units.ts';
 import type { DevnetAddresses, DevnetChild } from './devnet-child.ts';
 import { localUrl } from './local-url.ts';
 import type { System } from './system.ts';
@@ -19,7 +20,6 @@ const TRY_AGAIN_MS = 150;
 const ASK_MS = 250;
 /** A local chain that is further back lives through its past. */
 const OF_NOW_MS = 60_000;
-const HOUR_MS = 3_600_000;
 
 /** Prints the explorer's address, what is running and where the same is as JSON, then how far the index is, until the signal is given. */
 export async function showProgress(

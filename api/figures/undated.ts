@@ -1,17 +1,16 @@
 import type { UndatedEvent } from '../../clickhouse/queries/analytics/undated.ts';
+import { DAY_S } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { View } from '../latest/view.ts';
 import { lastDay, nextSecond } from './times.ts';
 
-const DAY_S = 86_400n;
+const DAY = BigInt(DAY_S);
 
 /** The UTC day of an event that lies between two moments of it, YYYY-MM-DD; null where they are of different days. */
 export function dayBetween({ earliest, latest }: UndatedEvent): string | null {
   if (earliest === null || latest === null) return null;
-  const day = BigInt(earliest) / DAY_S;
-  return BigInt(latest) / DAY_S === day
-    ? new Date(Number(day * DAY_S) * 1000).toISOString().slice(0, 10)
-    : null;
+  const day = BigInt(earliest) / DAY;
+  return BigInt(latest) / DAY === day ? new Date(Number(day * DAY) * 1000).toISOString().slice(0, 10) : null;
 }
 
 /** Whether the sum of its day has the event by now nobody knows: its time was told just now, or is told no more. */

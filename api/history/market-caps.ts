@@ -1,6 +1,7 @@
 import type { PriceHour } from '../../clickhouse/queries/history/price-hours.ts';
 import { absent } from '../../schemas/figure.ts';
 import type { CoinHistoryItem } from '../../schemas/responses/history.ts';
+import { HOUR_MS } from '../../schemas/units.ts';
 import { marketCapOf } from '../figures/market-cap.ts';
 import { inDollars, priceOf } from '../figures/price.ts';
 import type { States } from './states.ts';
@@ -12,8 +13,6 @@ export interface MarketCapDeps {
   pool: string;
   decimals: number | null;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** The market cap at the end of an hour, at the price that was read in that hour. */
 export function marketCapAt(

@@ -5,11 +5,12 @@ import { backoffMs } from '../../runtime/retry.ts';
 import { RpcError } from '../../runtime/rpc/error.ts';
 import type { AccountRecord } from '../../schemas/records.ts';
 import type { AccountReader } from './account-reader.ts';
-import { answersBeside } from './patient-read.ts';
+import { answersBeside, TRIES_ANSWERED } from './patient-read.ts';
 
-/** Failures in a row, the node answering behind each, until it is the list. */
-const TRIES_ANSWERED = 3;
-/** The first of them began so long before: a node that is just back, or a backend that others take over from, is not it. */
+/**
+ * It is the list where the first of so many failures in a row began so long before: a node that is just back, or a backend
+ * that others take over from, is not it.
+ */
 const PATIENCE_MS = 30_000;
 /** One that takes this part of it to fail is too long for a node. */
 const LONG_PARTS = 6;

@@ -4,22 +4,21 @@ import type { Logger } from '../../runtime/process/log.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { AccountRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
+import { SYSTEM_PROGRAM } from '../../schemas/solana/system-program.ts';
 
 /** Reads some accounts at that slot or later. */
 export type ReadAccounts = (addresses: readonly string[], notBefore: bigint) => Promise<AccountRecord[]>;
 
 const TRIES_TOGETHER = 3;
 /** Failures of one account in a row, the node answering behind each, until it is the account: a node may just be back. */
-const TRIES_ANSWERED = 3;
-/** The system program: a node that cannot tell of it tells of nothing. */
-const ALWAYS_THERE = '11111111111111111111111111111111';
+export const TRIES_ANSWERED = 3;
 
-/** Whether a node that failed in something else reads what is there. */
+/** Whether a node that failed in something else reads what is always there: who cannot tell of that tells of nothing. */
 export const answersBeside =
   (read: ReadAccounts) =>
   async (notBefore: bigint): Promise<boolean> => {
     try {
-      await read([ALWAYS_THERE], notBefore);
+      await read([SYSTEM_PROGRAM], notBefore);
       return true;
     } catch {
       return false;

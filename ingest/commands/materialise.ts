@@ -12,7 +12,7 @@ import { tellForgottenPlace } from '../log/kafka/forgotten-place.ts';
 import { mustBeSameLog } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { createKafkaReader } from '../log/kafka/reader.ts';
-import { endsOf, materialiserGroup, ownOf, partitionsOf } from '../log/kafka/topics.ts';
+import { endsOf, materialiserGroup, ownOf, partitionsOf, topicName } from '../log/kafka/topics.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
 import { letterMetrics } from '../materialise/letters/metrics.ts';
 import { createMaterialiser } from '../materialise/materialiser.ts';
@@ -30,7 +30,9 @@ await runService('materialise', COMMAND, async (service) => {
   const { config, logger, registry, signal, needs } = service;
   const kafka = openKafka(config, logger);
   needs('Kafka', () => kafka.brokerCount());
-  const metrics = materialiseMetrics(registry, (topic) => endsOf(kafka, config.kafkaTopicPrefix, topic));
+  const metrics = materialiseMetrics(registry, (topic) =>
+    endsOf(kafka, topicName(config.kafkaTopicPrefix, topic)),
+  );
   let current: Store | null = null;
   letterMetrics(registry, () => current);
   needs('ClickHouse', notOpenedYet);

@@ -2,6 +2,7 @@ import { pause } from '../../runtime/process/lifecycle.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
+import { MOST_APART_S } from '../../runtime/rpc/same-chain.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
 import { decodeBase58 } from '../../schemas/solana/base58.ts';
 import { blockIndexOf } from '../../schemas/solana/block-index.ts';
@@ -75,10 +76,7 @@ export async function readListed(
   return null;
 }
 
-/** Nodes round a time that they made of votes: of a slot they tell the same, or one of two is none. */
-const MOST_APART_S = 60;
-
-/** The time that both tell, or the only one; null where they tell of different ones. */
+/** The time that both tell, or the only one; null where they tell of different ones, of which one is none. */
 function agreed(own: number | null, listed: number | null): number | null {
   if (own === null || listed === null) return own ?? listed;
   return Math.abs(own - listed) > MOST_APART_S ? null : own;

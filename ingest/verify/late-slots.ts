@@ -11,6 +11,8 @@ export interface LateSlots {
   compared(to: bigint, applied: bigint): void;
 }
 
+/** Whatever is applied, that is behind it. */
+export const BEFORE_ALL = 0n;
 /** More are kept nowhere: where the comparison has stopped, those of now are still in front of it. */
 const MOST_SLOTS = 10_000;
 

@@ -1,4 +1,4 @@
-import type { LateSlots } from './late-slots.ts';
+import { BEFORE_ALL, type LateSlots } from './late-slots.ts';
 import type { PlacedTransaction } from './verify-window.ts';
 
 type Placed = Pick<PlacedTransaction, 'signature' | 'slot'>;
@@ -19,8 +19,6 @@ export interface OpenSlots {
 
 /** More are kept nowhere. */
 const MOST_UNHEARD = 10_000;
-/** Whatever is applied, that is behind it. */
-const BEFORE_ALL = 0n;
 
 export function createOpenSlots(late: LateSlots): OpenSlots {
   let open: ReadonlySet<bigint> | null = null;

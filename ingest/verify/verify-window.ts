@@ -1,5 +1,6 @@
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
+import { SYSTEM_PROGRAM } from '../../schemas/solana/system-program.ts';
 import { HistoryUnavailableError, PlaceUnknownError } from '../history/gap.ts';
 import { signaturePages } from '../history/signature-pages.ts';
 
@@ -126,7 +127,7 @@ export async function mustBeGhosts(
 }
 
 /** What a chain has in nearly every block, where the program itself rests: votes, and what lamports move by. */
-const BUSY = ['Vote111111111111111111111111111111111111111', '11111111111111111111111111111111'];
+const BUSY = ['Vote111111111111111111111111111111111111111', SYSTEM_PROGRAM];
 
 /**
  * An index is written in the order of the blocks, lists and transactions at once: what it has tells how far it is. A node

@@ -11,7 +11,7 @@ import type { LogWriter } from '../log/port.ts';
 import { type AccountsAgain, createFoundAgain, type FoundAgain } from './accounts-again.ts';
 import { budgeted } from './budgeted.ts';
 import { decideDispute } from './decide-disputes.ts';
-import { createLateSlots, type LateSlots } from './late-slots.ts';
+import { BEFORE_ALL, createLateSlots, type LateSlots } from './late-slots.ts';
 import { createOpenSlots, type OpenSlots } from './open-slots.ts';
 import { readMissing } from './read-missing.ts';
 import { settleDoubts } from './settle-doubts.ts';
@@ -71,8 +71,6 @@ const BEHIND_FINAL = 32n;
 const WINDOW = 5_000n;
 /** Before what an earlier run has compared: what came late for these slots just before it ended nobody remembers. */
 const AGAIN = 300n;
-/** Whatever is applied, that is behind it. */
-const BEFORE_ALL = 0n;
 const REQUESTS_PER_SECOND = 2;
 /** About what is to be struck out: seldom any, and each is asked for many times. */
 const OF_GHOSTS_PER_SECOND = 20;

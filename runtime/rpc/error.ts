@@ -4,6 +4,9 @@
  */
 export type Again = 'now' | 'elsewhere' | 'well' | 'no';
 
+export const INVALID_PARAMS = -32602;
+/** A node's word for a transaction of a version above the one that was asked for. */
+export const VERSION_NOT_TAKEN = -32015;
 const OF_AMOUNT = /too many|too large|limit|max|at most|exceed|more than|up to/i;
 
 /** Whether less at a time may be had. */

@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.ts';
 import { fetchBounded } from '../outside/fetch.ts';
 import { CONNECTION_LOST } from '../outside/upstream.ts';
-import { RpcError } from './error.ts';
+import { INVALID_PARAMS, RpcError, VERSION_NOT_TAKEN } from './error.ts';
 import type { NodeWaits } from './port.ts';
 
 /** One address of SOLANA_RPC_URL; a pool of nodes may be behind it. */
@@ -24,7 +24,7 @@ const BEHIND = new Set([-32016, -32004, -32014, -32005]);
  * About the question itself, or about the chain: parameters that are none, a version, a skipped slot. Not -32600: no
  * request of ours is none, and providers say so of a key or a method that they do not serve.
  */
-const SAME_ELSEWHERE = new Set([-32602, -32015, -32007, -32009, -32013]);
+const SAME_ELSEWHERE = new Set([INVALID_PARAMS, VERSION_NOT_TAKEN, -32007, -32009, -32013]);
 /** About who asks, whatever the code: a key, what is paid for, an address that is not on a list. */
 const OF_WHO_ASKS = new Set([401, 402, 403]);
 /** Too many requests, said under another status than that. */

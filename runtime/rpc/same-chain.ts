@@ -16,7 +16,7 @@ export interface SameChainOptions {
 }
 
 /** Nodes round a time that they made of votes, and differ by no more. */
-const MOST_APART_S = 60;
+export const MOST_APART_S = 60;
 /** An epoch: no stream that goes on is so far behind its chain. */
 export const MOST_AHEAD = 432_000n;
 /** Nor is a node of the chain that is well so far behind the stream; another chain may be. */

@@ -1,9 +1,6 @@
-import { RpcError } from './error.ts';
+import { INVALID_PARAMS, RpcError, VERSION_NOT_TAKEN } from './error.ts';
 import type { RpcNode } from './node.ts';
 
-const INVALID_PARAMS = -32602;
-/** A node's word for a transaction of a version above the one that was asked for. */
-export const VERSION_NOT_TAKEN = -32015;
 export const NEWEST_VERSION = 1;
 
 /**

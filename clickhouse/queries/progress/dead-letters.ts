@@ -1,3 +1,4 @@
+import { NO_ADDRESS } from '../../../schemas/records.ts';
 import type { Store } from '../../client.ts';
 import { byTransaction, type InSlot, nameOf } from '../transactions/by-transaction.ts';
 
@@ -96,6 +97,3 @@ export async function outdatedLetters(store: Store): Promise<Set<string>> {
   );
   return new Set(rows.map(({ id }) => id));
 }
-
-/** 32 zero bytes in base58: what a letter names that is about no one account. */
-const NO_ADDRESS = '1'.repeat(32);

@@ -13,7 +13,8 @@ export const PER_QUESTION = 500;
 
 /**
  * That rows are of them. The tables are in the order of policies, events by the mint of each, and below that of slots: with
- * the slots asked for, a policy's older rows are passed over, however many there are.
+ * the slots asked for, a policy's older rows are passed over, however many there are. Of all that a table in another order
+ * holds no more than slots is read before those are left.
  */
 export const OF_TRANSACTIONS =
   'PREWHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}';

@@ -1,7 +1,7 @@
 import type { Store } from '../../client.ts';
 import { KNOWS_PLACE, READING } from '../../reading-rank.ts';
 import type { EventRow, PolicyTransactionRow, TransactionRow } from '../../tables.ts';
-import { byTransaction, type InSlot } from './by-transaction.ts';
+import { byTransaction, type InSlot, OF_TRANSACTIONS } from './by-transaction.ts';
 
 export interface EventPlace extends InSlot {
   position: number;
@@ -67,9 +67,6 @@ export interface StandingFacts {
   transactions: Omit<TransactionRow, 'block_time'>[];
   policyTransactions: Omit<PolicyTransactionRow, 'block_time'>[];
 }
-
-/** Of all that a table in another order holds no more than slots is read before those are left. */
-const OF_TRANSACTIONS = 'PREWHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}';
 
 export async function standingFacts(store: Store, transactions: readonly InSlot[]): Promise<StandingFacts> {
   const read = <T>(columns: string, table: string, where: string) =>

@@ -26,14 +26,9 @@ export function ownOf(
   );
 }
 
-/** The offset that the next record gets, by partition of a topic. */
-export async function endsOf(
-  client: KafkaClient,
-  prefix: string,
-  topic: Topic,
-): Promise<ReadonlyMap<number, bigint>> {
-  const offsets = await client.offsets(topicName(prefix, topic));
-  return new Map(offsets.map(({ partition, high }) => [partition, high]));
+/** The offset that the next record gets, by partition of a topic of that name. */
+export async function endsOf(client: KafkaClient, name: string): Promise<Map<number, bigint>> {
+  return new Map((await client.offsets(name)).map(({ partition, high }) => [partition, high]));
 }
 
 /** The consumer group of those who write one database; another database is filled by another group. */

@@ -5,6 +5,7 @@ import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { decodeCurveConfig, decodePool, isCurveConfig, isPool } from '../../../schemas/solana/launchpad.ts';
 import { poolAddress } from '../../../schemas/solana/pda.ts';
+import { SYSTEM_PROGRAM } from '../../../schemas/solana/system-program.ts';
 import {
   decodeMetadataAccount,
   decodeMint,
@@ -44,8 +45,6 @@ export function tableOfGone({ expected }: AccountRecord, { table }: LatestState)
   if (expected === 'token_account' && table === 'mints') return 'token_accounts';
   return expected === 'mint' && table === 'token_accounts' ? 'mints' : null;
 }
-
-const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 
 /**
  * Reads the state of an account as a row of its table.

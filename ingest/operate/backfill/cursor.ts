@@ -4,6 +4,7 @@ import path from 'node:path';
 import { makeDirectory } from '../../../runtime/process/directory.ts';
 import type { UnreadGap } from '../../history/read-history.ts';
 import type { KafkaClient } from '../../log/kafka/cluster.ts';
+import { endsOf } from '../../log/kafka/topics.ts';
 
 /** A transaction that could not be read, its slot, and a place of the list above that. */
 export type Unread = Pick<UnreadGap, 'signature' | 'fromSlot' | 'before'>;
@@ -107,8 +108,3 @@ export const logPlaces = (client: KafkaClient, topic: string): LogPlaces => ({
   ends: () => endsOf(client, topic),
   since: (millis) => client.offsetsAt(topic, millis),
 });
-
-/** Where each partition of a topic ends now. */
-export async function endsOf(client: KafkaClient, topic: string): Promise<Map<number, bigint>> {
-  return new Map((await client.offsets(topic)).map(({ partition, high }) => [partition, high]));
-}

@@ -1,7 +1,7 @@
-import { RpcError } from '../../../runtime/rpc/error.ts';
+import { RpcError, VERSION_NOT_TAKEN } from '../../../runtime/rpc/error.ts';
 import type { Rpc } from '../../../runtime/rpc/port.ts';
 import { isRecorded, type SignatureInfo } from '../../../runtime/rpc/replies.ts';
-import { isTooNew, NEWEST_VERSION, VERSION_NOT_TAKEN } from '../../../runtime/rpc/versions.ts';
+import { isTooNew, NEWEST_VERSION } from '../../../runtime/rpc/versions.ts';
 import { type Finding, note } from './finding.ts';
 
 /** Null where there was no sound answer, or the node wants to be left alone. @throws RpcError of its own */

@@ -1,11 +1,12 @@
 import { fetchBounded } from '../../../runtime/outside/fetch.ts';
 import { askOptionsVenue } from '../../../runtime/outside/venue-call.ts';
+import { NO_ADDRESS } from '../../../schemas/records.ts';
 import { listedPairs } from '../../../schemas/venues/catalogue.ts';
 import { readCurrencies } from '../../../schemas/venues/options.ts';
 import { readClearinghouseState } from '../../../schemas/venues/perp.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
 import type { RemoteVenue } from '../../../schemas/venues/remote.ts';
-import { NO_ADDRESS, type Polled, poll } from '../../poll/venues/call.ts';
+import { type Polled, poll } from '../../poll/venues/call.ts';
 import { LIST, noneOf, readListed } from '../../poll/venues/catalogue.ts';
 
 const NOBODY = `0x${'0'.repeat(40)}`;

@@ -4,7 +4,6 @@ import { upstreamWords } from '../../../runtime/outside/upstream.ts';
 import { askVenue, type VenueReply, type VenueRequest } from '../../../runtime/outside/venue-call.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import type { DeadLetterRecord } from '../../../schemas/records.ts';
-import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { jsonOf } from '../../../schemas/venues/decimal.ts';
 
 /** Why a poll brought nothing, with the letter for bytes that were no reply. */
@@ -84,6 +83,3 @@ function shownRow(row: unknown): string {
     return '"nested too deeply"';
   }
 }
-
-/** An address of 32 zero bytes: where a letter is about no account. */
-export const NO_ADDRESS = encodeBase58(new Uint8Array(32));

@@ -1,7 +1,7 @@
 import { holdsNoSecret } from '../../../runtime/config/secrets.ts';
 import { eachYielding } from '../../../runtime/yielding.ts';
 import type { CatalogueRow } from '../../../schemas/readings.ts';
-import type { LogRecord } from '../../../schemas/records.ts';
+import { type LogRecord, NO_ADDRESS } from '../../../schemas/records.ts';
 import {
   createPairsReader,
   isOwnError,
@@ -11,7 +11,7 @@ import {
   readPricing,
 } from '../../../schemas/venues/catalogue.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
-import { leftOut, NO_ADDRESS, type PollFailure, poll, pollReply, soundJson } from './call.ts';
+import { leftOut, type PollFailure, poll, pollReply, soundJson } from './call.ts';
 import { isPrivateHost } from './public-address.ts';
 
 /** Records of a read, with the failure where nothing sound came. */

@@ -1,7 +1,7 @@
 import { optionsResult } from '../../../runtime/outside/venue-call.ts';
-import type { LogRecord } from '../../../schemas/records.ts';
+import { type LogRecord, NO_ADDRESS } from '../../../schemas/records.ts';
 import { readCurrencies } from '../../../schemas/venues/options.ts';
-import { leftOut, NO_ADDRESS, pollReply } from './call.ts';
+import { leftOut, pollReply } from './call.ts';
 
 /** What was read of a venue as a whole, and how long it wants to be left alone; null where it did not say. */
 export interface VenueReading {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { withBoundedLetters } from '../../../ingest/poll/bounded-letters.ts';
 import { runPollers } from '../../../ingest/poll/pollers.ts';
-import { deadLetterOf, NO_ADDRESS } from '../../../ingest/poll/venues/call.ts';
+import { deadLetterOf } from '../../../ingest/poll/venues/call.ts';
+import { NO_ADDRESS } from '../../../schemas/records.ts';
 import { serveAnswers } from '../../support/answering.ts';
 import { captureLog, pollOptions } from './support/capture.ts';
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { NO_ADDRESS, type Polled, poll } from '../../../ingest/poll/venues/call.ts';
+import { type Polled, poll } from '../../../ingest/poll/venues/call.ts';
+import { NO_ADDRESS } from '../../../schemas/records.ts';
 import { awaited } from '../../support/awaited.ts';
 import { openSwitchboard, type Switchboard } from '../../support/switchboard.ts';
 import { NO_REPLY, PATIENT_MS, says, whole } from '../../support/unkind-http.ts';
