@@ -1,11 +1,13 @@
 import type Koa from 'koa';
+import type { NumberedPosts, ReadPosts } from './deps/posts.ts';
+import type { ReadDeps } from './deps/read-deps.ts';
+import type { ReadSettings } from './deps/settings.ts';
 import { decimalsRoute } from './explorer/decimals.ts';
 import { explorerRoutes } from './explorer/routes.ts';
 import { createHttp, type HttpOptions } from './http/app.ts';
 import { CLOSING } from './http/listen.ts';
 import { openApi } from './http/openapi.ts';
 import type { Route } from './http/route.ts';
-import type { NumberedPosts, ReadDeps, ReadPosts, ReadSettings } from './latest/read-deps.ts';
 import { openApiRoute, readRoutes } from './routes.ts';
 import type { ClientLimits } from './stream/clients.ts';
 import { streamRoutes } from './stream/routes.ts';

@@ -1,6 +1,6 @@
 import type { Config } from '../runtime/config/config.ts';
 import { idSetting, perVenue, REMOTE_VENUE_NAMES, urlSetting } from '../schemas/venues/remote.ts';
-import type { ReadSettings } from './latest/read-deps.ts';
+import type { ReadSettings } from './deps/settings.ts';
 
 /** A reading holds for so many intervals of polling, and for a minute at least. */
 const INTERVALS = 4;

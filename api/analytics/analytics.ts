@@ -1,6 +1,7 @@
 import type { ProtocolConfigRow } from '../../clickhouse/queries/status/protocol-config.ts';
 import type { AnalyticsResponse, ProtocolConfigView } from '../../schemas/responses/analytics.ts';
 import { timeOf } from '../../schemas/units.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import { quoteNameAt, quotesAt } from '../figures/quotes.ts';
 import { CONFIG_SOURCE } from '../figures/sources.ts';
 import { unknownPoliciesReason } from '../figures/unknown-policies.ts';
@@ -9,7 +10,6 @@ import { NO_STEPS, printedSteps, stepsBetween } from '../http/answers/printed-st
 import { type TaggedBytes, taggedBytes, tagOf } from '../http/answers/tagged-bytes.ts';
 import type { RouteReply } from '../http/route.ts';
 import { bridgeIn, quoteTotalsIn } from '../latest/kinds/tallies/sums.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { bridgePerVenue } from './bridge.ts';
 import { type DayRow, datedRows, revenueByDay } from './revenue.ts';

@@ -3,13 +3,13 @@ import type { MintRow } from '../../clickhouse/queries/states/mints.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
 import { timeOf } from '../../schemas/units.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
 import { NO_MINT } from '../figures/price.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';
 import { oldest } from '../figures/times.ts';
 import { absentWhere } from '../figures/unknown-policies.ts';
 import type { IndexState } from '../latest/index-state.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
 
 const BRIDGED_SOURCE = 'chain:VenueAccount.bridged_out';
 

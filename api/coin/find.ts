@@ -2,8 +2,9 @@ import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import { createLru } from '../../runtime/lru.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
 import { policyAddress } from '../../schemas/solana/pda.ts';
+import type { ReadDeps } from '../deps/read-deps.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
-import type { ReadDeps, ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
 /** What a coin route answers from: one state of the policy, and the memory that it was read from. */

@@ -3,9 +3,9 @@ import { absent, figure } from '../../schemas/figure.ts';
 import type { Position } from '../../schemas/responses/coin/positions.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
 import { REMOTE_VENUES, venueOfClass } from '../../schemas/venues/remote.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import { POLLER_SOURCE } from '../figures/sources.ts';
 import { unreadReason } from '../figures/venue-readings.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
 
 /** What the venue itself says of an account, or why nothing was read of it. */
 export function pollerReading(

@@ -1,9 +1,9 @@
 import type { VenueAccountRow } from '../../clickhouse/queries/states/venue-accounts.ts';
 import type { Position, PositionsResponse } from '../../schemas/responses/coin/positions.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import { venueIdOfClass } from '../figures/asset-venues.ts';
 import { nextSecond, secondsSince } from '../figures/times.ts';
 import { agesAt } from '../figures/venue-readings.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import type { Coin } from './find.ts';
 import { pollerReading } from './poller-reading.ts';

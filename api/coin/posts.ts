@@ -2,11 +2,12 @@ import type { StoredPolicy } from '../../clickhouse/queries/states/policy.ts';
 import type { ModelRow } from '../../clickhouse/queries/states/registries.ts';
 import type { PostsResponse } from '../../schemas/responses/coin/posts.ts';
 import { timeOf } from '../../schemas/units.ts';
+import type { ReadPosts } from '../deps/posts.ts';
+import type { ReadDeps } from '../deps/read-deps.ts';
 import { modelOf } from '../figures/model.ts';
 import { ageField } from '../http/answers/age.ts';
 import { pageOf } from '../http/paging.ts';
 import type { RouteContext, RouteReply } from '../http/route.ts';
-import type { ReadDeps, ReadPosts } from '../latest/read-deps.ts';
 import { coinFinder, noCoin } from './find.ts';
 
 /** `GET /coins/:mint/posts`: the agent's posts beside the policy they are about, newest first. */

@@ -1,9 +1,9 @@
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { CurrenciesResponse } from '../../schemas/responses/currencies.ts';
 import { timeOfMillis } from '../../schemas/units.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import { POLLER_SOURCE } from '../figures/sources.ts';
 import { agesAt, neverReadReason, unreadReason } from '../figures/venue-readings.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
 /** `GET /venues/<options_venue>/currencies`: those that have options, as last read; a price of one only while it holds. */

@@ -5,7 +5,7 @@ import {
   type RemoteVenue,
   venueOfClass,
 } from '../../schemas/venues/remote.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 
 /** The venues that hold Remote accounts: their configured ids, and the asset class each holds. */
 export function remoteVenues(

@@ -3,7 +3,7 @@ import type { MintRow } from '../../clickhouse/queries/states/mints.ts';
 import type { PriceRow } from '../../clickhouse/queries/states/prices.ts';
 import type { QuoteAsset } from '../../schemas/responses/coin/coin.ts';
 import { shortestDecimal } from '../../schemas/units.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import type { View } from '../latest/view.ts';
 import { freshUntil, type Price, priceOf } from './price.ts';
 

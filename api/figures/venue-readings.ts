@@ -1,7 +1,7 @@
 import type { VenueStatusRow } from '../../clickhouse/queries/status/venue-state.ts';
 import { isoMillis } from '../../schemas/units.ts';
 import { type RemoteVenue, urlVariable } from '../../schemas/venues/remote.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import { MAX_AHEAD_MS } from './times.ts';
 
 /** Why there is no reading of a venue that holds now; null where there is. @param readAt milliseconds of our clock */

@@ -1,7 +1,7 @@
 import { coinFinder, noCoin } from '../coin/find.ts';
+import type { ReadDeps } from '../deps/read-deps.ts';
 import { nextSecond } from '../figures/times.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
-import type { ReadDeps } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { coinHistory } from './coin.ts';
 import { protocolHistory } from './protocol/protocol.ts';

@@ -6,6 +6,7 @@ import {
 } from '../../clickhouse/queries/ranking/ranking.ts';
 import { lacks } from '../../schemas/incomplete.ts';
 import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import { dayReason } from '../figures/missing.ts';
 import { rateOf } from '../figures/price.ts';
 import { quotesAt } from '../figures/quotes.ts';
@@ -16,7 +17,6 @@ import { type PrintedItems, printedAnswer } from '../http/answers/printed.ts';
 import type { RouteReply, SharedContext } from '../http/route.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
 import type { RankedSelection } from '../latest/ranked/ranking.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
 import type { RankedOrders, View } from '../latest/view.ts';
 import { type RankingParameters, readRankingParameters } from './parameters.ts';
 import { addPrintedRows, type PlacedPolicy, type RankingView, rankingRows } from './rows.ts';

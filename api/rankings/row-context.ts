@@ -1,8 +1,8 @@
 import type { IncompleteState } from '../../clickhouse/queries/progress/index-state.ts';
 import type { ModelRow, OriginRow } from '../../clickhouse/queries/states/registries.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import { dayReason } from '../figures/missing.ts';
 import { type Quote, quoteAt } from '../figures/quotes.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
 /** What rows of a ranking have in common that are of one quote asset; the same object as long as it says the same. */

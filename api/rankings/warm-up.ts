@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ReadSettings } from '../deps/settings.ts';
 import type { Latest } from '../latest/latest.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
 import { rankingPage } from './rankings.ts';
 
 /** A store that is not reached yet is asked again. */

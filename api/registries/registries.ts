@@ -1,11 +1,11 @@
 import type { QuotePairRow } from '../../clickhouse/queries/states/catalogue.ts';
 import type { ModelsResponse, OriginsResponse, QuotesResponse } from '../../schemas/responses/registries.ts';
 import { timeOf } from '../../schemas/units.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import { catalogueSource } from '../figures/quotes.ts';
 import { unknownPoliciesReason } from '../figures/unknown-policies.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
 import { quoteTotalsIn } from '../latest/kinds/tallies/sums.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
 const QUOTES_MAX = 600;

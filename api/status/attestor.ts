@@ -1,11 +1,11 @@
 import { absent, figure } from '../../schemas/figure.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { timeOf } from '../../schemas/units.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
 import { nextSecond, secondsSince } from '../figures/times.ts';
 import { unknownPoliciesReason } from '../figures/unknown-policies.ts';
 import { attestationsIn } from '../latest/kinds/tallies/sums.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
 const SOURCE = 'chain:VenueAccount.remote_asof';

@@ -1,7 +1,7 @@
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { timeOf } from '../../schemas/units.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import { CONFIG_SOURCE } from '../figures/sources.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 import { attestor } from './attestor.ts';
 import { indexer } from './indexer.ts';

@@ -4,10 +4,10 @@ import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { isoMillis } from '../../schemas/units.ts';
 import type { RemoteVenue } from '../../schemas/venues/remote.ts';
+import type { ReadSettings } from '../deps/settings.ts';
 import { remoteVenues } from '../figures/asset-venues.ts';
 import { POLLER_SOURCE } from '../figures/sources.ts';
 import { agedReason, agesAt, neverReadReason } from '../figures/venue-readings.ts';
-import type { ReadSettings } from '../latest/read-deps.ts';
 import type { View } from '../latest/view.ts';
 
 type Venues = StatusResponse['venues'];

@@ -1,5 +1,5 @@
 import type { AgentPost } from '../../schemas/responses/coin/posts.ts';
-import type { NumberedPosts } from '../latest/read-deps.ts';
+import type { NumberedPosts } from '../deps/posts.ts';
 import { type PostPosition, WINDOW_POSTS } from './position.ts';
 import { recentIn } from './recent.ts';
 

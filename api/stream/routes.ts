@@ -8,8 +8,9 @@ import {
   StreamHeaders,
 } from '../../schemas/responses/stream.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
+import type { NumberedPosts } from '../deps/posts.ts';
+import type { ReadDeps } from '../deps/read-deps.ts';
 import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
-import type { NumberedPosts, ReadDeps } from '../latest/read-deps.ts';
 import { readRankingParameters } from '../rankings/parameters.ts';
 import { rankingPage } from '../rankings/rankings.ts';
 import { createActivityFeed } from './activity.ts';

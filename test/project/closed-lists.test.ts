@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { agentRoutes } from '../../api/agent/routes.ts';
 import { createClient } from '../../api/client/client.ts';
+import type { ReadDeps } from '../../api/deps/read-deps.ts';
 import { KINDS } from '../../api/explorer/browser/text/events.ts';
 import type { Route } from '../../api/http/route.ts';
-import type { ReadDeps } from '../../api/latest/read-deps.ts';
 import { openApiRoute, readRoutes } from '../../api/routes.ts';
 import { readConfig } from '../../runtime/config/config.ts';
 import { secretsOf } from '../../runtime/config/secrets.ts';

@@ -1,5 +1,5 @@
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
-import type { NumberedPosts } from '../../latest/read-deps.ts';
+import type { NumberedPosts } from '../../deps/posts.ts';
 import type { Db } from '../../postgres/port.ts';
 import { newestPost, postsBehind, postsOf } from './store.ts';
 

@@ -9,11 +9,11 @@ import {
 import type { Figure } from '../../../schemas/figure.ts';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../../schemas/responses/history.ts';
 import { HOUR_S, isoTime } from '../../../schemas/units.ts';
+import type { ReadSettings } from '../../deps/settings.ts';
 import { anyIncompleteReason } from '../../figures/missing.ts';
 import { type NamedQuote, quoteNameAt } from '../../figures/quotes.ts';
 import { absentWhere, unknownPoliciesReason } from '../../figures/unknown-policies.ts';
 import { pageKey } from '../../latest/kinds/kind.ts';
-import type { ReadSettings } from '../../latest/read-deps.ts';
 import type { View } from '../../latest/view.ts';
 import type { Block } from '../blocks.ts';
 import { type Counter, countersFromEvents } from '../counters.ts';

@@ -3,12 +3,12 @@ import {
   type ProtocolHistoryRows,
 } from '../../../clickhouse/queries/history/protocol.ts';
 import { HOUR_S, isoTime } from '../../../schemas/units.ts';
+import type { ReadSettings } from '../../deps/settings.ts';
 import { printedHead, printedItem, printedList } from '../../http/answers/printed.ts';
 import { NO_STEPS, printedSteps, stepsBetween } from '../../http/answers/printed-steps.ts';
 import { type TaggedBytes, taggedBytes, tagOf } from '../../http/answers/tagged-bytes.ts';
 import type { RouteReply } from '../../http/route.ts';
 import { pageKey } from '../../latest/kinds/kind.ts';
-import type { ReadSettings } from '../../latest/read-deps.ts';
 import type { View } from '../../latest/view.ts';
 import { type Block, blocksOf, endsIn } from '../blocks.ts';
 import { passedHours } from '../passed-hours.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ReadDeps } from '../../../api/deps/read-deps.ts';
 import { printedParts } from '../../../api/http/answers/printed.ts';
 import type { SharedRoute } from '../../../api/http/route.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
-import type { ReadDeps } from '../../../api/latest/read-deps.ts';
 import { readRoutes } from '../../../api/routes.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { NumberedPosts } from '../../../api/latest/read-deps.ts';
+import type { NumberedPosts } from '../../../api/deps/posts.ts';
 import type { ActivityFeed } from '../../../api/stream/activity.ts';
 import { createClient } from '../../../api/stream/client.ts';
 import { createClients } from '../../../api/stream/clients.ts';

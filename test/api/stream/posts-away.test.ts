@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import type { NumberedPosts } from '../../../api/latest/read-deps.ts';
+import type { NumberedPosts } from '../../../api/deps/posts.ts';
 import type { StreamClient } from '../../../api/stream/client.ts';
 import { createClients } from '../../../api/stream/clients.ts';
 import { createHub, type HubParts } from '../../../api/stream/hub.ts';

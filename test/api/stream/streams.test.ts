@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { NumberedPosts } from '../../../api/latest/read-deps.ts';
+import type { NumberedPosts } from '../../../api/deps/posts.ts';
 import { hasManyEvents } from '../../../clickhouse/queries/activity/stream-events.ts';
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import { awaited } from '../../support/awaited.ts';

@@ -1,11 +1,11 @@
 import { Value } from 'typebox/value';
 import { expect } from 'vitest';
 import { type AppOptions, createApp } from '../../../api/app.ts';
+import type { ReadSettings } from '../../../api/deps/settings.ts';
 import { listen } from '../../../api/http/listen.ts';
 import type { Route } from '../../../api/http/route.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
 import { createLatest, type Latest, type LatestOptions } from '../../../api/latest/latest.ts';
-import type { ReadSettings } from '../../../api/latest/read-deps.ts';
 import { readRoutes } from '../../../api/routes.ts';
 import type { Params, Store } from '../../../clickhouse/client.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';

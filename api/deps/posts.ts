@@ -1,0 +1,16 @@
+import type { AgentPost } from '../../schemas/responses/coin/posts.ts';
+
+/** Newest first; `total` counts all posts of the mint. */
+export type ReadPosts = (
+  mint: string,
+  limit: number,
+  offset: number,
+) => Promise<{ total: number; posts: AgentPost[] }>;
+
+/** Posts of all mints by their numbers, which grow; one may become visible behind a higher one. */
+export interface NumberedPosts {
+  /** 0 before the first. */
+  newest(): Promise<bigint>;
+  /** Oldest first. */
+  behind(after: bigint, most: number): Promise<AgentPost[]>;
+}
