@@ -10,13 +10,13 @@ export interface StoredBefore {
 
 /**
  * The slot from which on a gap is read: the one of the program's first transaction as it is set, and the gap's first all
- * the same where something older is stored. The program is older than that slot then, and without what is in the gap
- * sums would be of what lies on both sides of it.
+ * the same where something older is stored, or a transaction of it is named. The program is older than that slot then,
+ * and without what is in the gap sums would be of what lies around it.
  * @throws NotSettledError while what is older may not be stored yet, HistoryUnavailableError where nobody can tell
  */
 export async function beginOf(gap: Gap, startSlot: bigint, store: StoredBefore): Promise<bigint> {
-  const { fromSlot, toSlot } = gap;
-  if (startSlot <= fromSlot) return fromSlot;
+  const { fromSlot, toSlot, signature } = gap;
+  if (startSlot <= fromSlot || signature !== undefined) return fromSlot;
   if (fromSlot === 0n || store.hasBefore === undefined) return startSlot;
   try {
     // The log has a marker behind the gap only where it has what was read before the gap was opened.

@@ -25,6 +25,12 @@ test('a gap is read from where history is to begin, but from its first slot wher
   expect(await beginOf(GAP, 50n, holding(99n))).toBe(100n);
 });
 
+test('a transaction that is known and could not be read is read, whatever is older: it is of the program', async () => {
+  const named = { fromSlot: 100n, toSlot: 100n, toTime: null, signature: signature('unread') };
+  expect(await beginOf(named, 150n, holding(100n, 101n))).toBe(100n);
+  expect(await beginOf(named, 150n, {})).toBe(100n);
+});
+
 test('what is older may not be stored before what is behind the gap is', async () => {
   for (const marker of [null, 200n])
     await expect(beginOf(GAP, 150n, holding(100n, marker))).rejects.toThrow('not past 200');
