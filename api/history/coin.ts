@@ -12,7 +12,7 @@ import { incompleteReason } from '../figures/missing.ts';
 import { type Quote, quotesAt } from '../figures/quotes.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
 import { coinNow } from './coin-now.ts';
-import { type Counter, countersFromEvents, FEES_CLAIMED, PROFIT_SWEPT, TOKENS_BURNED } from './counters.ts';
+import { type Counter, countersAtEnds, FEES_CLAIMED, PROFIT_SWEPT, TOKENS_BURNED } from './counters.ts';
 import { type Cover, createCover } from './cover.ts';
 import { marketCapAt } from './market-caps.ts';
 import { NOT_REACHED, passedHours } from './passed-hours.ts';
@@ -71,7 +71,7 @@ function createItems(
 ): (end: number, reached: boolean) => CoinHistoryItem {
   const prices = Map.groupBy(rows.prices, ({ hour }) => hour);
   const state = view.state();
-  const fromEvents = countersFromEvents({
+  const fromEvents = countersAtEnds({
     ...{ sums: rows.sums, state },
     incomplete: (amount) => incompleteReason(state, policy.address, amount),
     concerns: (event) => event.mint === mint,

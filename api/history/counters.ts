@@ -59,7 +59,7 @@ export interface Events {
  * common is worked out once for each counter, as a thousand ends are asked for together.
  * @param begin the first slot that is not before the end; null where that is not known.
  */
-export function countersFromEvents(
+export function countersAtEnds(
   events: Events,
 ): (counter: Counter, end: number, begin: bigint | null) => Figure {
   const all = new Map<Counter, Summed>();

@@ -38,7 +38,7 @@ export interface Missing {
 }
 
 /** What is missing as long as the mark is this one; null where it is another by now. */
-export async function readMissing(
+export async function missingByMark(
   store: Store,
   known: Missing | null,
   mark: string,

@@ -16,7 +16,7 @@ import { replace } from './cells/replace.ts';
 import { dropSlow, forgetTouched, planOf } from './cells/touched.ts';
 import type { Feed } from './feed.ts';
 import { createFolding } from './folded/folding.ts';
-import { glanceAtMissing, type IndexState, type Missing, readMissing, stateOf } from './index-state.ts';
+import { glanceAtMissing, type IndexState, type Missing, missingByMark, stateOf } from './index-state.ts';
 import { KINDS, type KindName } from './kinds/kinds.ts';
 import { createAnswerParts } from './memos/answer-parts.ts';
 import { holds, type Memo } from './memos/memo.ts';
@@ -168,7 +168,7 @@ export function createMemory(options: MemoryOptions): Memory {
         ranked.load(store, carried, clock(), memory.clock, loading.read),
       ]);
       const mark = await missingMark(store);
-      const settled = mark === before ? await readMissing(store, missing, mark) : null;
+      const settled = mark === before ? await missingByMark(store, missing, mark) : null;
       if (settled === null && looks <= MOST_LOOKS) {
         before = mark === before ? await missingMark(store) : mark;
         continue;

@@ -2,8 +2,8 @@ import { inParallel } from '../../runtime/parallel.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { GapObstacle, GapRecord, TransactionRecord } from '../../schemas/records.ts';
 import type { LogWriter } from '../log/port.ts';
+import { fetchListed } from './fetch-transaction.ts';
 import { type Gap, HistoryUnavailableError } from './gap.ts';
-import { readListed } from './read-transaction.ts';
 import { type HistorySlice, historySlices } from './signature-slices.ts';
 
 export interface HistoryOptions {
@@ -123,7 +123,7 @@ async function readSlice(
 ): Promise<{ records: TransactionRecord[]; unread: UnreadGap[] }> {
   const found: (TransactionRecord | null)[] = [];
   await inParallel(slice.signatures, concurrency, async (info, at) => {
-    found[at] = await readListed(rpc, info, slice.orders[at] as number, signal);
+    found[at] = await fetchListed(rpc, info, slice.orders[at] as number, signal);
   });
   const unread: UnreadGap[] = [];
   let before = slice.above;

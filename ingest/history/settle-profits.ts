@@ -6,8 +6,8 @@ import { lacks, PROFIT } from '../../schemas/incomplete.ts';
 import type { ProfitRecord } from '../../schemas/records.ts';
 import { decodeBase58 } from '../../schemas/solana/base58.ts';
 import type { LogWriter } from '../log/port.ts';
+import { fetchTransaction } from './fetch-transaction.ts';
 import type { Gap } from './gap.ts';
-import { readTransaction } from './read-transaction.ts';
 import { type Legs, type Mark, profitOf } from './swept-profit.ts';
 
 /** A transaction with cut logs that tells everything but the profit it swept of these policies. */
@@ -108,7 +108,7 @@ export async function settleProfits(
     if (first === undefined) continue;
     const { index, order, blockTime } = first.sweep;
     try {
-      const reading = await readTransaction(rpc, { signature, slot, blockTime }, order, index);
+      const reading = await fetchTransaction(rpc, { signature, slot, blockTime }, order, index);
       await log.append([...found.map(({ record }) => record), reading]);
       for (const { record } of found) told.add(`${signature} ${record.policy}`);
     } catch (error) {

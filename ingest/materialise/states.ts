@@ -6,6 +6,7 @@ import { chunks } from '../../runtime/chunks.ts';
 import type { CarriedRecord, MarkerRecord, TimeRecord, UnseenRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { hourOf } from '../../schemas/units.ts';
+import { markedCover } from './marked-cover.ts';
 import { createNewMarks } from './rows/high-water-marks.ts';
 import { createFirstStreamed, hourRows } from './rows/hours/hours.ts';
 import { datedHours, datedRows, withToldTimes } from './rows/hours/late-times.ts';
@@ -15,7 +16,6 @@ import type { BatchStates } from './rows/read-states.ts';
 import type { LatestRow } from './rows/seen.ts';
 import { ADDRESSES_PER_QUESTION, storedStates } from './rows/stored-states.ts';
 import { createVenuePlaces } from './rows/venue-places.ts';
-import { streamCover } from './stream-cover.ts';
 import { broughtRows } from './unseen/brought-changes.ts';
 import { createHighestUnseen } from './unseen/highest-unseen.ts';
 
@@ -103,7 +103,7 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     await insertHours(dated.closings, newsOf(dated.closings));
     await insert('undated_hours', dated.told, NO_NEWS);
     for (const { table, rows } of await datedRows(store, times)) await insert(table, rows);
-    const { hours, holes } = streamCover(markers, before);
+    const { hours, holes } = markedCover(markers, before);
     await insert('hour_slots', hours, NO_NEWS);
     await insert('stream_holes', holes, NEWS);
   };

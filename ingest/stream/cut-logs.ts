@@ -8,8 +8,8 @@ import type { LogRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { legibility } from '../../schemas/transaction/legibility.ts';
 import { CUT } from '../../schemas/transaction/log-walk.ts';
+import { fetchTransaction } from '../history/fetch-transaction.ts';
 import { HistoryUnavailableError } from '../history/gap.ts';
-import { readTransaction } from '../history/read-transaction.ts';
 import type { TransactionUpdate } from './geyser/update.ts';
 
 const CUT_BYTES = Buffer.from(CUT);
@@ -98,7 +98,7 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
         const { info, index, attempt } = task;
         let { halves } = task;
         try {
-          const record = await readTransaction(rpc, info, 0, index);
+          const record = await fetchTransaction(rpc, info, 0, index);
           // The store has what the stream told of it: half of that would only take from it.
           const isHalf = legibility(record) !== 'whole';
           if (isHalf) halves += 1;

@@ -27,8 +27,8 @@ import { createMadeTwice } from './slots/made-twice.ts';
 import { createStateTeller } from './state.ts';
 import type { StreamStore } from './stored-state.ts';
 import { superviseStream } from './supervisor.ts';
+import { createStrangerTurns } from './sweeps/stranger-turns.ts';
 import { createSweeper } from './sweeps/sweep.ts';
-import { createTurns } from './sweeps/turns.ts';
 import { createUnreadable } from './unreadable.ts';
 
 export interface StreamOptions extends StreamLimits {
@@ -144,7 +144,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     swept = true;
   };
   const strangers = (['mint', 'metadata'] as const).map((expected) =>
-    createTurns({
+    createStrangerTurns({
       ...{ expected, send, learn, logger, signal },
       ...(options.againAfterMs === undefined ? {} : { againAfterMs: options.againAfterMs }),
       read: (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, expected),

@@ -1,9 +1,9 @@
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
+import { fetchListed } from '../history/fetch-transaction.ts';
 import { HistoryUnavailableError } from '../history/gap.ts';
 import { type UnreadGap, unreadRecord } from '../history/read-history.ts';
-import { readListed } from '../history/read-transaction.ts';
 import { ordersOf } from '../history/signature-slices.ts';
 import type { LogWriter } from '../log/port.ts';
 
@@ -32,7 +32,7 @@ export function createWindowReader(options: WindowReaderOptions): ReadOne {
   const orderOf = new Map(listed.map((info, at) => [nameOf(info), orders[at]]));
   const told = new Set<bigint>();
   return async (info) => {
-    const record = await readListed(rpc, info, orderOf.get(nameOf(info)) ?? 0, signal);
+    const record = await fetchListed(rpc, info, orderOf.get(nameOf(info)) ?? 0, signal);
     if (record !== null) return record;
     if (signal.aborted) throw new HistoryUnavailableError('stopped while reading');
     const { signature, slot, blockTime } = info;

@@ -16,7 +16,7 @@ import { absentWhere, unknownPoliciesReason } from '../../figures/unknown-polici
 import { pageKey } from '../../latest/kinds/kind.ts';
 import type { View } from '../../latest/view.ts';
 import type { Block } from '../blocks.ts';
-import { type Counter, countersFromEvents } from '../counters.ts';
+import { type Counter, countersAtEnds } from '../counters.ts';
 import type { BegunAt } from './policies-begun.ts';
 import { NO_SUMS, quoteSums } from './quote-sums.ts';
 
@@ -104,11 +104,11 @@ function createFromEvents(view: View, begins: (end: number) => bigint | null, bl
     rows ??= Map.groupBy(view.get('protocolEvents', key), ({ quote_mint }) => quote_mint);
     return rows.get(mint) ?? [];
   };
-  const ofMint = new Map<string, ReturnType<typeof countersFromEvents>>();
+  const ofMint = new Map<string, ReturnType<typeof countersAtEnds>>();
   return (counter: Counter, mint: string, end: number): Figure => {
     const fromEvents =
       ofMint.get(mint) ??
-      countersFromEvents({
+      countersAtEnds({
         state,
         sums: rowsOf(mint),
         incomplete: (amount) => anyIncompleteReason(state, amount),

@@ -22,11 +22,7 @@ import {
   protocolNow,
 } from '../../../clickhouse/queries/history/protocol.ts';
 import type { QuoteSumsNow } from '../../../clickhouse/queries/history/quote-sums.ts';
-import {
-  type RankedPage,
-  rankedPolicies,
-  readSelection,
-} from '../../../clickhouse/queries/ranking/ranking.ts';
+import { type RankedPage, rankedPage, readSelection } from '../../../clickhouse/queries/ranking/ranking.ts';
 import {
   type CataloguePairRow,
   cataloguePairs,
@@ -197,7 +193,7 @@ export const KINDS = {
   ranked: page<RankedPage>(
     RANKED_FROM,
     { total: 0, places: [] },
-    (store, [text = '']) => rankedPolicies(store, readSelection(text)),
+    (store, [text = '']) => rankedPage(store, readSelection(text)),
     { sums: true },
   ),
 

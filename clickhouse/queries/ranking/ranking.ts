@@ -87,7 +87,7 @@ const FILTERS: Record<'mode' | 'origin' | 'model' | 'quote' | 'locked' | 'paused
  * One page of the ranking: policies in order, and how many policies pass the filters. Absent keys come
  * last in both orders, equal ones stand by mint. Keys are whole numbers of up to 256 bits.
  */
-export async function rankedPolicies(store: Store, question: RankingSelection): Promise<RankedPage> {
+export async function rankedPage(store: Store, question: RankingSelection): Promise<RankedPage> {
   const { join, key, money } = RANKING_KEYS[question.sort];
   const inDollars = money && question.quote === null;
   const used = (Object.keys(FILTERS) as (keyof typeof FILTERS)[]).filter((name) => question[name] !== null);

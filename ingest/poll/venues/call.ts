@@ -66,7 +66,7 @@ export function deadLetterOf(
 const MOST_SHOWN_ROWS = 100;
 
 /** The letter of rows of a list that are none. @param reason default: that they were left out */
-export function leftOut(
+export function letterOfRows(
   call: Pick<VenueCall, 'what' | 'where'>,
   bad: readonly { row: unknown; reason: string }[],
   reason = `${bad.length} rows left out, the first for: ${bad[0]?.reason}`,

@@ -11,7 +11,7 @@ import {
   readPricing,
 } from '../../../schemas/venues/catalogue.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
-import { leftOut, type PollFailure, poll, pollReply, soundJson } from './call.ts';
+import { letterOfRows, type PollFailure, poll, pollReply, soundJson } from './call.ts';
 import { isPrivateHost } from './public-address.ts';
 
 /** Records of a read, with the failure where nothing sound came. */
@@ -36,7 +36,8 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   if ('error' in polled) return failed(polled);
   const { rows: listed, bad } = await readListed(polled.value, base);
   const error = noneOf({ rows: listed, bad });
-  if (error !== null) return { records: [leftOut(call, bad, error)], failure: { error, retryAfterMs: null } };
+  if (error !== null)
+    return { records: [letterOfRows(call, bad, error)], failure: { error, retryAfterMs: null } };
   const rows: CatalogueRow[] = [];
   await eachYielding(listed, (row) => {
     const isShown = row.logoUrl === null || isForReaders(row.logoUrl, base);
@@ -45,7 +46,7 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   const records: LogRecord[] = [
     { kind: 'reading', readAt: Date.now(), reading: { type: 'catalogue', rows } },
   ];
-  if (bad.length > 0) records.push(leftOut(call, bad));
+  if (bad.length > 0) records.push(letterOfRows(call, bad));
   return { records, failure: null };
 }
 

@@ -1,7 +1,7 @@
 import { optionsResult } from '../../../runtime/outside/venue-call.ts';
 import { type LogRecord, NO_ADDRESS } from '../../../schemas/records.ts';
 import { readCurrencies } from '../../../schemas/venues/options.ts';
-import { leftOut, pollReply } from './call.ts';
+import { letterOfRows, pollReply } from './call.ts';
 
 /** What was read of a venue as a whole, and how long it wants to be left alone; null where it did not say. */
 export interface VenueReading {
@@ -37,7 +37,7 @@ export async function readOptionsVenue(base: string, signal: AbortSignal): Promi
   const [first] = bad;
   if (first !== undefined)
     records.push(
-      leftOut(call, bad, `${bad.length} rows cannot be read whole, the first for: ${first.reason}`),
+      letterOfRows(call, bad, `${bad.length} rows cannot be read whole, the first for: ${first.reason}`),
     );
   return { records, retryAfterMs: null };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countersFromEvents, FEES_CLAIMED, PROFIT_SWEPT } from '../../../api/history/counters.ts';
+import { countersAtEnds, FEES_CLAIMED, PROFIT_SWEPT } from '../../../api/history/counters.ts';
 import { createStates } from '../../../api/history/states.ts';
 import type { IndexState } from '../../../api/latest/index-state.ts';
 import type { ClosingState } from '../../../clickhouse/queries/history/closing-states.ts';
@@ -25,7 +25,7 @@ test('a counter at a thousand ends is summed up once, not once for each of them'
     })),
   );
   const { rows, counted } = looked(sums);
-  const fromEvents = countersFromEvents({
+  const fromEvents = countersAtEnds({
     ...{ sums: rows, state: WHOLE },
     incomplete: () => null,
     concerns: () => true,
@@ -47,7 +47,7 @@ test('an event that was told its time just now is counted where it was before, a
   const figuresOf = (change: object) => {
     const state = { ...WHOLE, incomplete: { undatedEvents: [event(change)] } } as unknown as IndexState;
     const nothing = { incomplete: () => null, concerns: () => true };
-    const fromEvents = countersFromEvents({ sums: [], state, ...nothing });
+    const fromEvents = countersAtEnds({ sums: [], state, ...nothing });
     return [early, at + 1, late].map((hour) => fromEvents(PROFIT_SWEPT, hour, null));
   };
   const valuesOf = (change: object) => figuresOf(change).map(({ value }) => value);
@@ -72,7 +72,7 @@ test('an event without a time says something of the counters of its kind and pol
     const event = { ...lacking, earliest: null, latest: null, ...change };
     const state = { ...WHOLE, incomplete: { undatedEvents: [event] } } as unknown as IndexState;
     const concerns = ({ mint }: { mint: string }) => mint === 'own';
-    const fromEvents = countersFromEvents({ sums: [], state, incomplete: () => null, concerns });
+    const fromEvents = countersAtEnds({ sums: [], state, incomplete: () => null, concerns });
     return fromEvents(PROFIT_SWEPT, hour, null).value;
   };
   expect(toldAt({}, 20)).toBeNull();
@@ -86,7 +86,7 @@ test('an event without a time says something of the counters of its kind and pol
 test('a counter of which one amount is not told is absent with that reason', () => {
   const lacking = (amount: string) => (amount === 'ProfitSwept.toHolders' ? 'its logs were cut' : null);
   const events = { sums: [], state: WHOLE, incomplete: lacking, concerns: () => true };
-  const fromEvents = countersFromEvents(events);
+  const fromEvents = countersAtEnds(events);
   expect(fromEvents(PROFIT_SWEPT, 20, 1n)).toMatchObject({ value: null, reason: 'its logs were cut' });
   expect(fromEvents(FEES_CLAIMED, 20, 1n)).toMatchObject({ value: '0' });
 });
@@ -95,7 +95,7 @@ test('a counter is known up to where a gap begins, and where it is not known whe
   const openGaps = [{ from_slot: '200' }, { from_slot: '100' }];
   const state = { ...WHOLE, historyReason: 'history is being read', openGaps } as unknown as IndexState;
   const nothing = { incomplete: () => null, concerns: () => true };
-  const fromEvents = countersFromEvents({ sums: [], state, ...nothing });
+  const fromEvents = countersAtEnds({ sums: [], state, ...nothing });
   const valueAt = (begin: bigint | null) => fromEvents(PROFIT_SWEPT, 20, begin).value;
   expect([99n, 100n, 101n, 300n, null].map(valueAt)).toEqual(['0', '0', null, null, null]);
 });

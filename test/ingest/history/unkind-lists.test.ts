@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveRpc } from '../../../devnet/rpc/server.ts';
+import { fetchTransaction } from '../../../ingest/history/fetch-transaction.ts';
 import { type Gap, PlaceUnknownError, PrunedError } from '../../../ingest/history/gap.ts';
-import { readTransaction } from '../../../ingest/history/read-transaction.ts';
 import { historySlices } from '../../../ingest/history/signature-slices.ts';
 import type { SignatureInfo } from '../../../runtime/rpc/replies.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
@@ -85,11 +85,11 @@ describe('a transaction', () => {
 
   test('is read where it is the one that was listed, of the slot that it was listed in', async () => {
     const info = infoOf(one);
-    expect(await readTransaction(rpc, info, 0, null)).toMatchObject({ slot: info.slot });
+    expect(await fetchTransaction(rpc, info, 0, null)).toMatchObject({ slot: info.slot });
     const another = { getTransaction: () => rpc.getTransaction(infoOf(other).signature) };
-    await expect(readTransaction(another, info, 0, null)).rejects.toThrow(info.signature);
+    await expect(fetchTransaction(another, info, 0, null)).rejects.toThrow(info.signature);
     const elsewhere = { ...info, slot: info.slot + 1n };
-    await expect(readTransaction(rpc, elsewhere, 0, null)).rejects.toThrow(info.signature);
+    await expect(fetchTransaction(rpc, elsewhere, 0, null)).rejects.toThrow(info.signature);
   });
 
   test('has no index where the node tells one that is none', async () => {
@@ -98,7 +98,7 @@ describe('a transaction', () => {
       const told = {
         getTransaction: async () => ({ ...(await rpc.getTransaction(info.signature)), transactionIndex }),
       };
-      return (await readTransaction(told, info, 0, null)).index;
+      return (await fetchTransaction(told, info, 0, null)).index;
     };
     expect(await indexOf(7)).toBe(7);
     expect(await indexOf(0)).toBe(0);
@@ -107,9 +107,9 @@ describe('a transaction', () => {
 
   test('has no time where it tells another than the list', async () => {
     const info = infoOf(one);
-    const { blockTime } = await readTransaction(rpc, info, 0, null);
+    const { blockTime } = await fetchTransaction(rpc, info, 0, null);
     const listedAt = async (time: number) =>
-      (await readTransaction(rpc, { ...info, blockTime: time }, 0, null)).blockTime;
+      (await fetchTransaction(rpc, { ...info, blockTime: time }, 0, null)).blockTime;
     expect(await listedAt((blockTime as number) + 50)).toBe(blockTime);
     expect(await listedAt((blockTime as number) + 3_600)).toBeNull();
     expect(await listedAt(1)).toBeNull();

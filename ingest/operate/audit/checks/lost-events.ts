@@ -8,7 +8,7 @@ import { MalformedError } from '../../../../schemas/malformed.ts';
 import type { TransactionRecord } from '../../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../../schemas/solana/base58.ts';
 import { readTransaction } from '../../../../schemas/transaction/transaction.ts';
-import { readTransaction as fetchTransaction } from '../../../history/read-transaction.ts';
+import { fetchTransaction } from '../../../history/fetch-transaction.ts';
 import type { AuditContext } from '../context.ts';
 import { listDownTo, nullWhereUntold } from '../list-down-to.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTurns } from '../../../ingest/stream/sweeps/turns.ts';
+import { createStrangerTurns } from '../../../ingest/stream/sweeps/stranger-turns.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord, ExpectedAccount, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
@@ -11,7 +11,7 @@ test('what strangers chose is read a hundred at a time, each once for a long whi
   const asked: string[][] = [];
   const sent: LogRecord[] = [];
   let rounds = 0;
-  await createTurns({
+  await createStrangerTurns({
     expected: 'metadata',
     read: async (addresses): Promise<AccountRecord[]> => {
       asked.push([...addresses]);
@@ -58,7 +58,7 @@ test('what stands there is compared with what was told last, whoever told it', a
     { found: at(22n, 1) },
     { swept: at(21n, 4), found: at(24n, 1) },
   ];
-  const turns = createTurns({
+  const turns = createStrangerTurns({
     expected: 'mint',
     read: async () => {
       const round = rounds.shift();
@@ -98,7 +98,7 @@ test('what was told as something else is told as this too, once, and not again a
     { told: at(20n, 3, 'token_account'), found: at(18n, 2, 'metadata') },
     { found: at(22n, 2, 'metadata') },
   ];
-  const turns = createTurns({
+  const turns = createStrangerTurns({
     expected: 'metadata',
     read: async () => {
       const round = rounds.shift();

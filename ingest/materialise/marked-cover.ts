@@ -4,7 +4,7 @@ import { hourOf } from '../../schemas/units.ts';
 import { lowestSlot } from './rows/hours/hours.ts';
 
 /** What markers say of the stream: where hours begin in slots, and which slots it did not bring. */
-export interface StreamCover {
+export interface MarkedCover {
   hours: LowestSlot[];
   holes: HoleRow[];
 }
@@ -14,11 +14,11 @@ export interface StreamCover {
  * What was missed of followed addresses is a hole too.
  * @param before where the partition stands: markers up to that slot came before.
  */
-export function streamCover(
+export function markedCover(
   markers: Iterable<MarkerRecord>,
   before: { slot: bigint; blockTime: number | null },
-): StreamCover {
-  const cover: StreamCover = { hours: [], holes: [] };
+): MarkedCover {
+  const cover: MarkedCover = { hours: [], holes: [] };
   let last = before.slot;
   let hour = hourOf(before.blockTime);
   for (const { slot, parent, blockTime, missed } of markers) {

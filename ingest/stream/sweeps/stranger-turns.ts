@@ -14,7 +14,7 @@ const AGAIN_AFTER_MS = 5 * 60_000;
 /** No state is this. */
 const NEVER = '';
 
-export interface TurnsOptions {
+export interface StrangerTurnsOptions {
   /** What is read is told as. */
   expected: ExpectedAccount;
   read: ReadAccounts;
@@ -30,7 +30,7 @@ export interface TurnsOptions {
   signal: AbortSignal;
 }
 
-export interface Turns {
+export interface StrangerTurns {
   /** Somebody has told of a state: what is read next is compared with that. */
   told(record: AccountRecord): void;
   /** Runs until the signal is given. */
@@ -49,7 +49,7 @@ interface Seen {
  * Reads accounts over RPC whose addresses strangers chose, in turns and within a budget, those that came up first. What
  * stands there as it was told is not told again.
  */
-export function createTurns(options: TurnsOptions): Turns {
+export function createStrangerTurns(options: StrangerTurnsOptions): StrangerTurns {
   const { send, logger, signal, everyMs = EVERY_MS, againAfterMs = AGAIN_AFTER_MS } = options;
   const read = createPatientRead(options.read, options);
   let seen = new Map<string, Seen>();

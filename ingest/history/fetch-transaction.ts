@@ -19,7 +19,7 @@ const TRIES = 6;
  * @param knownIndex its index in the block where the stream told it.
  * @throws RpcError, HistoryUnavailableError where the node does not have it yet, or not all of it.
  */
-export async function readTransaction(
+export async function fetchTransaction(
   rpc: Pick<Rpc, 'getTransaction'>,
   info: Pick<SignatureInfo, 'signature' | 'slot' | 'blockTime'>,
   order: number,
@@ -58,7 +58,7 @@ export async function readTransaction(
  * Likewise, tried for some seconds; null where the node answers and this transaction alone cannot be read.
  * @throws RpcError where the node does not answer.
  */
-export async function readListed(
+export async function fetchListed(
   rpc: Rpc,
   info: SignatureInfo,
   order: number,
@@ -66,7 +66,7 @@ export async function readListed(
 ): Promise<TransactionRecord | null> {
   for (let attempt = 1; !signal.aborted; attempt += 1) {
     try {
-      return await readTransaction(rpc, info, order, null);
+      return await fetchTransaction(rpc, info, order, null);
     } catch {
       if (attempt === TRIES) break;
       await pause(backoffMs(attempt - 1), signal);
