@@ -5,6 +5,7 @@ import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { TimeRecord } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { LogWriter } from '../log/port.ts';
+import { createUntoldSlots, type UntoldSlots } from './untold-slots.ts';
 
 /** A state of a slot whose time no source knew. */
 export interface Undated {
@@ -25,13 +26,13 @@ export interface TimesOptions {
   store: UndatedStore;
   logger: Logger;
   signal: AbortSignal;
-  everyMs?: number;
+  untold: UntoldSlots;
 }
 
 const EVERY_MS = 30_000;
 /** Looked at in one go: those whose slot nobody will ever tell come again after all others. */
 const MOST_STATES = 1_000;
-/** A sweep's readings are of few slots. */
+/** Asked for in one go: a sweep's readings are of few slots. */
 const MOST_SLOTS = 50;
 
 /** Behind which the next go begins, of the states and of the hours; null where it begins anew. */
@@ -43,16 +44,17 @@ export interface Places {
 const START: Places = { states: null, hours: null };
 
 /** Has states dated whose slot had no known time when they were read, once a node tells it. Until the signal is given. */
-export async function tellTimesForever(options: TimesOptions): Promise<void> {
-  const { logger, signal, everyMs = EVERY_MS } = options;
+export async function tellTimesForever(options: Omit<TimesOptions, 'untold'>): Promise<void> {
+  const { logger, signal } = options;
+  const untold = createUntoldSlots();
   let places = START;
   while (!signal.aborted) {
     try {
-      places = await tellTimes(options, places);
+      places = await tellTimes({ ...options, untold }, places);
     } catch (error) {
       logger.warn({ error: messageOf(error) }, 'times of slots are not asked for now; trying again');
     }
-    await pause(everyMs, signal);
+    await pause(EVERY_MS, signal);
   }
 }
 
@@ -89,6 +91,7 @@ async function lookAt(
 ): Promise<Undated | null> {
   let asked = 0;
   for (const [at, { address, slot }] of all.entries()) {
+    if (!times.has(slot) && options.untold.rests(slot)) continue;
     if (!times.has(slot)) {
       if (asked === MOST_SLOTS || options.signal.aborted) return all[at - 1] ?? behind;
       asked += 1;
@@ -105,9 +108,11 @@ async function lookAt(
 }
 
 /** One that no node can be asked for keeps none of the others. */
-async function timeOf(slot: bigint, { rpc, logger }: TimesOptions): Promise<number | null> {
+async function timeOf(slot: bigint, { rpc, logger, untold }: TimesOptions): Promise<number | null> {
   try {
-    return await rpc.getBlockTime(slot);
+    const time = await rpc.getBlockTime(slot);
+    if (time === null) untold.inVain(slot);
+    return time;
   } catch (error) {
     logger.debug({ error: messageOf(error), slot: slot.toString() }, 'the time of a slot is not told now');
     return null;

@@ -3,6 +3,7 @@ import type { Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { LATEST_TABLES } from '../../../clickhouse/tables.ts';
 import { tellTimes, type Undated } from '../../../ingest/history/tell-times.ts';
+import { createUntoldSlots } from '../../../ingest/history/untold-slots.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
@@ -15,6 +16,8 @@ import { account, batchOf, key, logOf, PROGRAM, rawKey } from './support/records
 const READ = (1n << 64n) - 1n;
 const logger = createLogger('silent', 'test');
 const { signal } = new AbortController();
+/** Nobody rests for longer than until the next go. */
+const restless = { rests: () => false, inVain: () => {} };
 
 let store: Store;
 beforeAll(async () => {
@@ -109,7 +112,7 @@ test('what has no time is found, asked for until a node tells it, and told to th
   const told = new Map<bigint, number>();
   const appended: LogRecord[] = [];
   const options = {
-    ...{ store: undated as NonNullable<typeof undated>, logger, signal },
+    ...{ store: undated as NonNullable<typeof undated>, logger, signal, untold: restless },
     rpc: { getBlockTime: async (slot: bigint) => told.get(slot) ?? null },
     log: { append: async (records: readonly LogRecord[]) => void appended.push(...records) },
   };
@@ -135,7 +138,7 @@ test('the time of a state is asked for though others came behind it, once for al
   const told = new Map<bigint, number>([[8n, 80]]);
   const appended: LogRecord[] = [];
   const options = {
-    ...{ store: undated as NonNullable<typeof undated>, logger, signal },
+    ...{ store: undated as NonNullable<typeof undated>, logger, signal, untold: restless },
     rpc: {
       getBlockTime: async (slot: bigint) => {
         asked.push(slot);
@@ -197,7 +200,7 @@ test('a slot that no node can be asked for, and more than are asked for in one g
     one.address === other.address && one.slot === other.slot;
   const appended: LogRecord[] = [];
   const options = {
-    ...{ logger, signal },
+    ...{ logger, signal, untold: createUntoldSlots() },
     store: {
       undatedStates: async (behind: string, most: number) =>
         states.filter(({ address }) => address > behind).slice(0, most),
@@ -222,4 +225,36 @@ test('a slot that no node can be asked for, and more than are asked for in one g
   });
   const known = [...states, ...hours].filter(({ slot }) => slot !== 7n && slot !== 8n).map(nameOf);
   expect(new Set(told)).toEqual(new Set(known));
+});
+
+test('a slot that no node knows the time of is asked for ever more seldom, and keeps none of the others', async () => {
+  const HOPELESS = 200;
+  const hours = Array.from({ length: HOPELESS }, (_, slot) => ({ address: key('one'), slot: BigInt(slot) }));
+  let clock = 0;
+  const asked = new Map<bigint, number>();
+  const appended: LogRecord[] = [];
+  const options = {
+    ...{ logger, signal, untold: createUntoldSlots(() => clock) },
+    store: { undatedStates: async () => [], waitingHours: async () => hours },
+    rpc: {
+      getBlockTime: async (slot: bigint) => {
+        asked.set(slot, (asked.get(slot) ?? 0) + 1);
+        return slot < HOPELESS ? null : 7;
+      },
+    },
+    log: { append: async (records: readonly LogRecord[]) => void appended.push(...records) },
+  };
+  const go = async () => {
+    await tellTimes(options);
+    clock += 30_000;
+  };
+  // A day.
+  for (let goes = 0; goes < 2_880; goes += 1) await go();
+  expect(asked.size).toBe(HOPELESS);
+  const times = [...asked.values()];
+  expect(Math.max(...times)).toBeLessThan(40);
+  expect(Math.min(...times)).toBeGreaterThan(20);
+  hours.push({ address: key('one'), slot: 999n });
+  for (let goes = 0; goes < 10 && appended.length === 0; goes += 1) await go();
+  expect(appended).toMatchObject([{ slot: 999n, blockTime: 7 }]);
 });

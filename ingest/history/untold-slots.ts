@@ -1,0 +1,31 @@
+import { createLru } from '../../runtime/lru.ts';
+
+/** Slots whose time no node could tell: each rests, for longer each time. */
+export interface UntoldSlots {
+  rests(slot: bigint): boolean;
+  /** Every node was asked in vain. */
+  inVain(slot: bigint): void;
+}
+
+const FIRST_MS = 30_000;
+const LONGEST_MS = 3_600_000;
+/** Of more the longest unasked are asked again sooner. */
+const MOST = 10_000;
+
+interface Rest {
+  ms: number;
+  until: number;
+}
+
+/** @param now milliseconds that never go back */
+export function createUntoldSlots(now: () => number = () => performance.now()): UntoldSlots {
+  const known = createLru<Rest>(MOST);
+  return {
+    rests: (slot) => (known.peek(slot.toString())?.until ?? 0) > now(),
+    inVain: (slot) => {
+      const before = known.peek(slot.toString());
+      const ms = before === undefined ? FIRST_MS : Math.min(before.ms * 2, LONGEST_MS);
+      known.set(slot.toString(), { ms, until: now() + ms });
+    },
+  };
+}
