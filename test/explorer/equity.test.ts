@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { equityNow } from '../../api/explorer/browser/coin/equity-now.ts';
+import { shownOf } from '../../api/explorer/browser/history/moment.ts';
 import {
   cellOf,
   equityOf,
@@ -7,15 +8,20 @@ import {
   localOf,
   onChainOf,
   type Row,
+  rowOfHistory,
+  rowOfLoop,
   unknownOf,
   withSample,
 } from '../../api/explorer/browser/history/rows.ts';
+import type { Figure } from '../../schemas/figure.ts';
+import type { LoopResponse } from '../../schemas/responses/coin/loop.ts';
 
 const known = (base: bigint) => ({ base, reason: null });
 const lost = { base: null, reason: 'its states are gone' };
 const row = (second: number, bankroll = 5n, deployed = 7n, attested = 3n): Row => ({
   time: new Date(second * 1000).toISOString(),
   ...{ bankroll: known(bankroll), deployed: known(deployed), attested: known(attested), hwm: known(11n) },
+  asOf: new Date(second * 1000).toISOString(),
 });
 
 test('equity is what is unspent and what is at work; what cannot be told of a part cannot be told of the sum', () => {
@@ -44,6 +50,37 @@ test('equity now is as old as its oldest part, and absent for the reason of a pa
   expect(equityNow({ ...parts, remote: missing })).toEqual({ ...missing, source: 'computed' });
 });
 
+describe('what is told of the equity of a moment', () => {
+  const TOLD = { quote: { decimals: 6, symbol: 'USDX' }, name: 'Equity', path: '/coins/m/history' };
+  const figure = (value: string, asOf: string | null) => ({ value, source: 'chain', asOf });
+  const time = '2026-11-24T12:00:00.000Z';
+  const parts = {
+    bankroll: figure('300', '2026-11-24T11:59:58.000Z'),
+    deployed: figure('112', '2026-11-24T06:00:00.000Z'),
+    attestedEquity: figure('100', '2026-11-24T06:00:00.000Z'),
+    hwm: figure('400', '2026-11-24T01:00:00.000Z'),
+  };
+  const at = ['At', '2026-11-24 12:00:00 UTC'];
+
+  test('is as old as its oldest part, which may be older than the step that it is the end of', () => {
+    const shown = shownOf(rowOfHistory({ time, ...parts }), TOLD);
+    expect(shown).toMatchObject({ asOf: '2026-11-24T06:00:00.000Z', path: TOLD.path });
+    expect(shown.more?.[0]).toEqual(at);
+    const undated = { ...parts, bankroll: figure('300', null) };
+    expect(shownOf(rowOfHistory({ time, ...undated }), TOLD)).toMatchObject({ absent: false, asOf: null });
+  });
+
+  test('is so of what was seen here too, with the answer that had it', () => {
+    const held = { bankrollUnspent: parts.bankroll, local: figure('12', null), remote: parts.attestedEquity };
+    const loop = (local: Figure) =>
+      ({ step4_deployed: { ...held, local }, step5_profit: { hwm: parts.hwm } }) as LoopResponse;
+    const seen = (local: Figure) => shownOf(rowOfLoop(loop(local), Date.parse(time), '/coins/m/loop'), TOLD);
+    expect(seen(parts.bankroll)).toMatchObject({ asOf: '2026-11-24T06:00:00.000Z', path: '/coins/m/loop' });
+    expect(seen(parts.bankroll).more?.[0]).toEqual(at);
+    expect(seen(held.local).asOf).toBeNull();
+  });
+});
+
 test('of what is seen the same only the first and the last time stand, and no more rows than may', () => {
   let rows: Row[] = [];
   for (const second of [1, 2, 3, 4]) rows = withSample(rows, row(second), 10);
@@ -60,7 +97,8 @@ describe('the past as it is answered again, and what was seen since', () => {
     const reason = `inside of this ${step} only what was seen here is known, and this part of it was not`;
     const nothing = { base: null, reason };
     const time = new Date(second * 1000).toISOString();
-    return { time, bankroll: nothing, deployed: nothing, attested: nothing, hwm: nothing, isUnseen: true };
+    const parts = { bankroll: nothing, deployed: nothing, attested: nothing, hwm: nothing };
+    return { time, ...parts, asOf: null, isUnseen: true };
   };
   const past = [row(HOUR_S), row(2 * HOUR_S, 6n)];
   const END_S = 2 * HOUR_S;

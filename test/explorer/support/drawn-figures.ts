@@ -98,7 +98,7 @@ export async function equityAt(page: Page, share: number): Promise<EquityShown> 
     if (panel === null) return { panel, row: [] };
     const terms = [...panel.querySelectorAll('dt')].map((term) => [term.textContent, term.nextElementSibling.textContent]);
     const rows = Object.fromEntries(terms);
-    const time = (rows.At ?? rows['As of'] ?? '').slice(0, 19);
+    const time = (rows.At ?? '').slice(0, 19);
     const row = [...document.querySelectorAll('.equity tbody tr')].find((one) => one.querySelector('th').textContent === time);
     return {
       panel: {

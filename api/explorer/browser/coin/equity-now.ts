@@ -1,5 +1,6 @@
 import type { Figure } from '../../../../schemas/figure.ts';
 import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
+import { oldestOf } from '../history/rows.ts';
 
 /** All that a policy holds, as old as the oldest part of it; absent with the reason of the first part that is. */
 export function equityNow({ bankrollUnspent, local, remote }: LoopResponse['step4_deployed']): Figure {
@@ -7,7 +8,5 @@ export function equityNow({ bankrollUnspent, local, remote }: LoopResponse['step
   const missing = parts.find(({ absent }) => absent === true);
   if (missing !== undefined) return { ...missing, source: 'computed' };
   const value = parts.reduce((sum, part) => sum + BigInt(part.value ?? 0), 0n).toString();
-  const times = parts.map(({ asOf }) => asOf);
-  const asOf = times.includes(null) ? null : (times.toSorted()[0] ?? null);
-  return { value, source: 'computed', asOf };
+  return { value, source: 'computed', asOf: oldestOf(parts) };
 }

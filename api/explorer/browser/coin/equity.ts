@@ -11,7 +11,6 @@ import { joined, type Row, rowOfHistory, rowOfLoop, withSample } from '../histor
 import { html } from '../html.ts';
 import { Text } from '../parts/text.ts';
 import { type Resource, useResource } from '../resource.ts';
-import { equityNow } from './equity-now.ts';
 import { heldInQuote, pastInQuote } from './other-asset.ts';
 import { unitsOf } from './units.ts';
 
@@ -36,7 +35,7 @@ export function Equity({ coin, loop, posts }: EquityProps) {
   useEffect(() => {
     if (data === null || at === null) return;
     const held = heldInQuote(coin, data.step4_deployed);
-    const row = rowOfLoop({ ...data, step4_deployed: held }, at, { path, asOf: equityNow(held).asOf });
+    const row = rowOfLoop({ ...data, step4_deployed: held }, at, path);
     setSeen((rows) => withSample(rows, row, MOST_SAMPLES));
   }, [data, at]);
   const pins = posts.filter(({ createdAt }) => createdAt >= since).map(pinOf);

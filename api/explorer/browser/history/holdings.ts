@@ -1,22 +1,15 @@
 import { Canvas } from '../charts/canvas.ts';
 import type { PlotArea } from '../charts/draw.ts';
-import { type Cell, Numbers } from '../charts/numbers.ts';
+import { Numbers } from '../charts/numbers.ts';
 import { type Children, html } from '../html.ts';
-import type { Shown } from '../parts/panel.ts';
 import { Text } from '../parts/text.ts';
-import { grouped, inBaseUnits, type Unit } from '../text/amounts.ts';
+import type { Unit } from '../text/amounts.ts';
 import { stamp } from '../text/times.ts';
 import { readable } from '../text/words.ts';
-import { type Amount, cellOf, equityOf, localOf, onChainOf, type Row, unknownOf } from './rows.ts';
+import { cellsOf, HEADS, PARTS, shownOf, unitName } from './moment.ts';
+import { type Amount, cellOf, equityOf, onChainOf, type Row, unknownOf } from './rows.ts';
 
 const HEIGHT_PX = 240;
-/** The parts of the equity, each over those before it, in the colours of the money loop. */
-const PARTS = [
-  ['Unspent', 'bankroll'],
-  ['At work on chain', 'local'],
-  ['At venues, attested', 'remote'],
-] as const;
-const HEADS = ['Equity', ...PARTS.map(([name]) => name), 'High water mark'];
 
 export interface HoldingsProps {
   rows: readonly Row[];
@@ -54,7 +47,7 @@ export function Holdings({ rows, quote, name, from, path, over }: HoldingsProps)
       ${PARTS.map(([part, purse]) => html`<span key=${purse}><i class=${`purse ${purse}`} aria-hidden="true"></i>${part}</span>`)}
       <span><i class="dashed" aria-hidden="true"></i>High water mark</span>
     </p>
-    <${Canvas} label=${label} drawing=${drawing} over=${over} told=${(at: number) => shownOf(rows[at] as Row, quote, name, path)} />
+    <${Canvas} label=${label} drawing=${drawing} over=${over} told=${(at: number) => shownOf(rows[at] as Row, { quote, name, path })} />
     ${
       unknown !== null &&
       html`<p class="note">Where a part is missing in the picture it is not known, which is not zero; the numbers below say when and why.${' '}
@@ -64,38 +57,3 @@ export function Holdings({ rows, quote, name, from, path, over }: HoldingsProps)
       rows=${rows.map((row) => ({ time: stamp(row.time), cells: cellsOf(row, quote) }))} />
   </figure>`;
 }
-
-/** In the order of the heads. */
-const cellsOf = (row: Row, { decimals }: Unit): Cell[] =>
-  [equityOf(row), row.bankroll, localOf(row), row.attested, row.hwm].map((amount) =>
-    cellOf(amount, decimals),
-  );
-
-/** The numbers of a moment, for the panel. */
-function shownOf(row: Row, quote: Unit, name: string, path: string | null): Shown {
-  const { base } = equityOf(row);
-  const { seen } = row;
-  const [equity, ...parts] = cellsOf(row, quote) as [Cell, ...Cell[]];
-  const text = ({ value, reason }: Cell) =>
-    value !== null ? grouped(value) : reason === equity.reason ? 'absent' : `absent: ${reason}`;
-  return {
-    name,
-    ...{ value: equity.value, exact: grouped(equity.value ?? ''), unit: unitName(quote) },
-    base: base === null ? null : inBaseUnits(base.toString(), quote.decimals),
-    ...{
-      source: row.isUnseen ? 'not seen on this page' : 'computed: its parts added up',
-      asOf: seen === undefined ? row.time : seen.asOf,
-      path: row.isUnseen ? null : seen === undefined ? path : seen.path,
-      absent: equity.value === null,
-      reason: equity.reason,
-    },
-    more: [
-      // Of what is present, and no older, the panel says it anyway.
-      ...(equity.value === null || seen !== undefined ? [['At', `${stamp(row.time)} UTC`] as const] : []),
-      ...parts.map((part, at) => [HEADS[at + 1] as string, text(part)] as const),
-    ],
-  };
-}
-
-const unitName = ({ decimals, symbol }: Unit) =>
-  decimals === null ? 'base units' : (symbol ?? 'the quote asset');

@@ -14,15 +14,12 @@ export interface Row {
   /** The part of it that is attested. */
   attested: Amount;
   hwm: Amount;
-  /** Of what was seen here: the answer that had it, and how old that was. */
-  seen?: Seen;
+  /** As old as the oldest part of the equity, which `time` does not say; null where a part has no time. */
+  asOf: string | null;
+  /** Of what was seen here: the path of the answer that had it. */
+  seen?: { path: string | null };
   /** Where nobody looked: no answer has it. */
   isUnseen?: true;
-}
-
-export interface Seen {
-  path: string | null;
-  asOf: string | null;
 }
 
 export interface Amount {
@@ -42,6 +39,12 @@ function together(left: Amount, right: Amount, sign: 1n | -1n): Amount {
   return { base: left.base + sign * right.base, reason: null };
 }
 
+/** When the oldest of them was so. */
+export function oldestOf(figures: readonly Figure[]): string | null {
+  const times = figures.map(({ asOf }) => asOf);
+  return times.includes(null) ? null : (times.toSorted()[0] ?? null);
+}
+
 /** A moment of the past, as the histories of a policy and of the protocol have it. */
 interface Moment {
   time: string;
@@ -57,17 +60,23 @@ export const rowOfHistory = ({ time, bankroll, deployed, attestedEquity, hwm }: 
   deployed: amountOf(deployed),
   attested: amountOf(attestedEquity),
   hwm: amountOf(hwm),
+  asOf: oldestOf([bankroll, deployed]),
 });
 
 /** What is there now, as it was answered at a time of this clock. */
-export function rowOfLoop({ step4_deployed, step5_profit }: LoopResponse, at: number, seen: Seen): Row {
+export function rowOfLoop(
+  { step4_deployed, step5_profit }: LoopResponse,
+  at: number,
+  path: string | null,
+): Row {
   return {
     time: new Date(at).toISOString(),
     bankroll: amountOf(step4_deployed.bankrollUnspent),
     deployed: together(amountOf(step4_deployed.local), amountOf(step4_deployed.remote), 1n),
     attested: amountOf(step4_deployed.remote),
     hwm: amountOf(step5_profit.hwm),
-    seen,
+    asOf: oldestOf([step4_deployed.bankrollUnspent, step4_deployed.local, step4_deployed.remote]),
+    seen: { path },
   };
 }
 
@@ -132,6 +141,7 @@ function unseen({ time }: Row, step: Step): Row {
   return {
     time: new Date(Date.parse(time) + SHOWN_MS).toISOString(),
     ...{ bankroll: nothing, deployed: nothing, attested: nothing, hwm: nothing },
+    asOf: null,
     isUnseen: true,
   };
 }
