@@ -4,7 +4,7 @@ import type { VenueAccountRow } from '../../clickhouse/queries/states/venue-acco
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { VenueAccount } from '../../schemas/responses/coin/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
-import { balanceIn, balanceOf } from '../figures/balances.ts';
+import { balanceIn, balanceOf, otherMintOf } from '../figures/balances.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';
 import type { View } from '../latest/view.ts';
 
@@ -19,20 +19,23 @@ export function venueAccountView(
     assetMint: row.asset_mint,
     revoked: row.revoked === 1,
   };
-  return row.kind === 'Local'
-    ? {
-        tokenAccount,
-        kind: row.kind,
-        ...shared,
-        local: balanceIn(row.asset_mint, tokenAccount, balances.get(tokenAccount)),
-      }
-    : {
-        tokenAccount,
-        kind: row.kind,
-        ...shared,
-        remote: attestedEquity(row),
-        bridgedOut: figure(row.bridged_out, 'chain:VenueAccount.bridged_out', timeOf(row.block_time)),
-      };
+  if (row.kind === 'Remote')
+    return {
+      tokenAccount,
+      kind: row.kind,
+      ...shared,
+      remote: attestedEquity(row),
+      bridgedOut: figure(row.bridged_out, 'chain:VenueAccount.bridged_out', timeOf(row.block_time)),
+    };
+  const held = balances.get(tokenAccount);
+  const other = otherMintOf(row.asset_mint, held);
+  return {
+    tokenAccount,
+    kind: row.kind,
+    ...shared,
+    ...(other === null ? {} : { tokenAccountMint: other }),
+    local: balanceIn(row.asset_mint, tokenAccount, held),
+  };
 }
 
 /** What the Local accounts hold, for a sum: of the quote asset the program counts it, whatever it is registered with. */

@@ -13,12 +13,20 @@ export function balanceOf(address: string, row: Omit<TokenAccountRow, 'mint'> | 
 }
 
 /**
- * The balance of an account that is registered with an asset: whoever owns it may close it and make it again of another,
- * of which the amount says nothing. Those at addresses of the program are the program's alone.
+ * What an account that is registered with an asset is of, where that is another: whoever owns it may close it and make it
+ * again. A mint that nobody told of is no other.
+ */
+export function otherMintOf(asset: string, row: TokenAccountRow | undefined): string | null {
+  return row?.exists === 1 && row.mint !== '' && row.mint !== asset ? row.mint : null;
+}
+
+/**
+ * The balance of an account that is registered with an asset: of another the amount says nothing. Those at addresses of the
+ * program are the program's alone.
  */
 export function balanceIn(asset: string, address: string, row: TokenAccountRow | undefined): Figure {
-  const isOther = row?.exists === 1 && row.mint !== '' && row.mint !== asset;
-  return isOther ? absent(BALANCE_SOURCE, otherAsset(address, row.mint, asset)) : balanceOf(address, row);
+  const other = otherMintOf(asset, row);
+  return other === null ? balanceOf(address, row) : absent(BALANCE_SOURCE, otherAsset(address, other, asset));
 }
 
 export const otherAsset = (address: string, mint: string, asset: string): string =>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { equityNow } from '../../api/explorer/browser/coin/equity-now.ts';
+import { heldInQuote, pastInQuote } from '../../api/explorer/browser/coin/other-asset.ts';
 import { shownOf } from '../../api/explorer/browser/history/moment.ts';
 import {
   cellOf,
@@ -15,6 +16,8 @@ import {
 } from '../../api/explorer/browser/history/rows.ts';
 import type { Figure } from '../../schemas/figure.ts';
 import type { LoopResponse } from '../../schemas/responses/coin/loop.ts';
+import type { CoinHistoryItem } from '../../schemas/responses/history.ts';
+import { coinAnswers, LOCAL, QUOTE } from './support/coin-answers.ts';
 
 const known = (base: bigint) => ({ base, reason: null });
 const lost = { base: null, reason: 'its states are gone' };
@@ -78,6 +81,60 @@ describe('what is told of the equity of a moment', () => {
     expect(seen(parts.bankroll)).toMatchObject({ asOf: '2026-11-24T06:00:00.000Z', path: '/coins/m/loop' });
     expect(seen(parts.bankroll).more?.[0]).toEqual(at);
     expect(seen(held.local).asOf).toBeNull();
+  });
+});
+
+describe('what a Local account holds is in the equity', () => {
+  const coinOf = (change: object) => {
+    const { coin } = coinAnswers();
+    return {
+      ...coin,
+      venueAccounts: coin.venueAccounts.map((account) =>
+        account.kind === 'Local' ? { ...account, ...change } : account,
+      ),
+    };
+  };
+  const { loop, history } = coinAnswers();
+  const held = loop.step4_deployed;
+  const [ended] = history.items as [CoinHistoryItem];
+  const ofNow = { ...ended, time: '2026-11-24T05:10:07.123Z' };
+  const local = (change: object, sum: Figure = held.local) =>
+    heldInQuote(coinOf(change), { ...held, local: sum }).local;
+  const past = (change: object, item = ended) => pastInQuote(coinOf(change), item).deployed;
+  const absentFor = (reason: string) => expect.objectContaining({ value: null, absent: true, reason });
+  const other = absentFor(`account ${LOCAL} holds another asset than the quote`);
+  const unsure = absentFor(`account ${LOCAL} may have held another asset than the quote then`);
+  /** Registered with another asset than the quote, and of the quote all the same. */
+  const slip = { assetMint: 'Slip', tokenAccountMint: QUOTE };
+
+  test('where it is of the quote, whatever it is registered with, and not where it is of another asset', () => {
+    expect(local({})).toEqual(held.local);
+    expect(local(slip)).toEqual(held.local);
+    expect(local({ assetMint: 'Slip' })).toEqual(other);
+    expect(local({ assetMint: 'Slip', tokenAccountMint: 'Third' })).toEqual(other);
+    // The sum of a moment before may still have what it held then.
+    expect(local({ tokenAccountMint: 'Third' })).toEqual(other);
+    expect(local({ assetMint: 'Slip', revoked: true })).toEqual(held.local);
+    // Why the API has none says more.
+    const none = { value: null, source: 'chain', asOf: null, absent: true as const, reason: 'not read yet' };
+    expect(local({ assetMint: 'Slip' }, none)).toEqual(none);
+  });
+
+  test('of an hour that has passed only where nothing is known of it but that it is of the quote', () => {
+    expect(past({})).toEqual(ended.deployed);
+    for (const revoked of [false, true]) {
+      expect(past({ assetMint: 'Slip', revoked })).toEqual(unsure);
+      // Whoever owns it may have closed it and made it again.
+      expect(past({ tokenAccountMint: 'Third', revoked })).toEqual(unsure);
+      expect(past({ ...slip, revoked })).toEqual(unsure);
+    }
+  });
+
+  test('of an hour that is not over as it is now', () => {
+    expect(past({}, ofNow)).toEqual(ofNow.deployed);
+    expect(past(slip, ofNow)).toEqual(ofNow.deployed);
+    expect(past({ assetMint: 'Slip' }, ofNow)).toEqual(other);
+    expect(past({ assetMint: 'Slip', revoked: true }, ofNow)).toEqual(ofNow.deployed);
   });
 });
 

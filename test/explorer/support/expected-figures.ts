@@ -145,9 +145,12 @@ export function ofCoin(answers: Answers): ExpectedFigures {
 /** A sum that has balances of another asset in it is none of the quote asset. */
 function localOf({ venueAccounts, quoteMint }: CoinResponse, sum: Figure): Figure {
   const [other] = venueAccounts.filter(
-    (account) => account.kind === 'Local' && !account.revoked && account.assetMint !== quoteMint,
+    (account) =>
+      account.kind === 'Local' &&
+      !account.revoked &&
+      (account.tokenAccountMint ?? account.assetMint) !== quoteMint,
   );
-  if (other === undefined) return sum;
+  if (other === undefined || sum.absent) return sum;
   const reason = `account ${other.tokenAccount} holds another asset than the quote`;
   return { ...sum, value: null, absent: true, reason };
 }
