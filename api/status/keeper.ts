@@ -13,29 +13,39 @@ const KEEPER_KINDS = (Object.keys(EVENT_KINDS) as EventKind[]).filter(
   (kind) => EVENT_KINDS[kind].actor === 'keeper',
 );
 
+type KeeperKind = StatusResponse['keeper']['last24h'][number];
+
 /** What the permissionless instructions did of late; not the health of any one keeper. */
 export function keeper(view: View): StatusResponse['keeper'] {
   const last = view.one('lastActions');
   const kinds = view.one('keeperOfDay');
   const reason = dayReason(view);
-  const isUndated = (kind: string) => undatedLately(view, (event) => event.kind === kind) !== null;
+  const undated = (kind: string) => undatedLately(view, (event) => event.kind === kind);
   return {
     lastActionAt: timeOf(last.keeper),
     last24h: [
-      ...kinds.map(({ kind, count, last_time }) => ({
-        kind,
-        count: reason === null && !isUndated(kind) ? count : null,
-        lastAt: timeOf(last_time),
-      })),
-      // Known, and of no time that is.
-      ...KEEPER_KINDS.filter((kind) => kinds.every((row) => row.kind !== kind) && isUndated(kind)).map(
-        (kind) => ({ kind, count: null, lastAt: null }),
+      ...kinds.map(({ kind, count, last_time }) =>
+        counted(kind, count, timeOf(last_time), reason ?? undated(kind)),
       ),
+      // Known, and of no time that is.
+      ...KEEPER_KINDS.filter((kind) => kinds.every((row) => row.kind !== kind))
+        .map((kind) => ({ kind, why: undated(kind) }))
+        .filter(({ why }) => why !== null)
+        .map(({ kind, why }) => counted(kind, null, null, reason ?? why)),
     ].toSorted((a, b) => (a.kind < b.kind ? -1 : 1)),
     unroutedFeeBacklogPolicyCount: backlogFigure(view),
     note: 'Permissionless activity by event kind, not the health of a particular keeper. The backlog counts policies whose quote escrow holds a balance, not fees unclaimed at the launch venue.',
   };
 }
+
+/** @param why it is not known how often; null where it is. */
+const counted = (
+  kind: string,
+  count: number | null,
+  lastAt: string | null,
+  why: string | null,
+): KeeperKind =>
+  why === null ? { kind, count, lastAt } : { kind, count: null, lastAt, countAbsentReason: why };
 
 function backlogFigure(view: View): Figure {
   const unlisted = unknownPoliciesReason(view);

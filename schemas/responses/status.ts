@@ -37,7 +37,15 @@ const Keeper = Type.Object(
   {
     lastActionAt: TimeOrNull,
     last24h: Type.Array(
-      Type.Object({ kind: Type.String(), count: NumberOrNull, lastAt: TimeOrNull }, closed),
+      Type.Object(
+        {
+          kind: Type.String(),
+          count: NumberOrNull,
+          lastAt: TimeOrNull,
+          countAbsentReason: Type.Optional(Type.String({ description: 'Where the count is null.' })),
+        },
+        closed,
+      ),
     ),
     unroutedFeeBacklogPolicyCount: Figure,
     note: Type.String(),

@@ -49,7 +49,8 @@ describe('an event without a block time', () => {
     const now = NOW / 1000;
     const { kind } = await undated(now - 2 * DAY, now - 60);
     const { keeper } = (await held.api.get<StatusResponse>('/status')).body;
-    expect(keeper.last24h).toEqual([{ kind, count: null, lastAt: null }]);
+    const countAbsentReason = 'the block time of an event that may be of the last 24 hours is not known';
+    expect(keeper.last24h).toEqual([{ kind, count: null, countAbsentReason, lastAt: null }]);
   });
 
   test('gives a sum no time where no event of the day has one', async () => {

@@ -2,8 +2,10 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { Figure } from '../../schemas/figure.ts';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
+import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { useExplorerAlone } from './support/explorer-alone.ts';
 import { isApi } from './support/hostile-answers.ts';
+import { statusAt } from './support/status-answers.ts';
 import { CHROMIUM, picture } from './support/tab.ts';
 
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
@@ -34,13 +36,15 @@ function analytics(): AnalyticsResponse {
 describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, () => {
   const explorer = useExplorerAlone();
 
-  async function opened(answer: AnalyticsResponse): Promise<Page> {
+  async function opened(answer: AnalyticsResponse, status?: StatusResponse): Promise<Page> {
     const { page } = await explorer.another();
-    await page.route(isApi, (route) =>
-      new URL(route.request().url()).pathname === '/analytics'
-        ? route.fulfill({ json: answer })
-        : route.fulfill({ status: 404, json: { error: 'not here' } }),
-    );
+    const answers: Record<string, unknown> = { '/analytics': answer, '/status': status };
+    await page.route(isApi, (route) => {
+      const json = answers[new URL(route.request().url()).pathname];
+      return json === undefined
+        ? route.fulfill({ status: 404, json: { error: 'not here' } })
+        : route.fulfill({ json });
+    });
     await page.goto('/explorer/protocol');
     await page.getByRole('group', { name: 'Totals by quote asset' }).waitFor();
     return page;
@@ -53,6 +57,19 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     await page.locator('[aria-label="Totals by quote asset"] button.figure', { hasText: /: 3$/ }).focus();
     await page.locator('.panel-name', { hasText: 'Liquidity compounded' }).waitFor();
     expect(await page.locator('.panel-meaning').textContent()).toMatch(/put into the pool of the token/);
+  });
+
+  test('says why it is not known how often a keeper did something, and of incomplete transactions no more than is known', async () => {
+    const status = statusAt(Date.now(), Date.now());
+    const countAbsentReason = 'the time of an event is not known';
+    status.keeper.last24h = [{ kind: 'Routed', count: null, countAbsentReason, lastAt: null }];
+    const page = await opened(analytics(), status);
+    const figures = page.locator('.indexer button.figure');
+    await figures.filter({ hasText: 'in 24 hours' }).focus();
+    await page.locator('.panel-name', { hasText: 'in 24 hours' }).waitFor();
+    expect(await page.locator('.panel').textContent()).toContain(countAbsentReason);
+    const incomplete = page.locator('.indexer dl.figures > div', { hasText: 'Incomplete transactions' });
+    expect(await incomplete.locator('dd.second').textContent()).toBe('of which not all is known');
   });
 
   test('compares what was sent to a venue with what is there only where there is a difference, or says why not', async () => {

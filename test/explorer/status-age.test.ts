@@ -1,9 +1,8 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import type { Figure } from '../../schemas/figure.ts';
-import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { useExplorerAlone } from './support/explorer-alone.ts';
 import { isApi } from './support/hostile-answers.ts';
+import { statusAt } from './support/status-answers.ts';
 import { CHROMIUM } from './support/tab.ts';
 
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
@@ -13,26 +12,6 @@ const AHEAD_MS = 300_000;
 /** Less than the page waits before it asks again, and more. */
 const A_MOMENT_MS = 8_000;
 const A_WHILE_MS = 20_000;
-
-const count: Figure = { value: 0, source: 'a test', asOf: null };
-const statusAt = (blockTime: number): StatusResponse => ({
-  protocol: { paused: false, source: 'a test', asOf: null },
-  indexer: {
-    ...{ lastProcessedSignature: null, lastProcessedSlot: '7', cursorUpdatedAt: null },
-    lastProcessedBlockTime: new Date(blockTime).toISOString(),
-    history: { complete: true, fromSlot: '1', source: 'rpc' },
-    ...{ verifiedSlot: '7', openGaps: 0, stream: { connected: true, since: null, reason: null } },
-    followed: { addresses: 0, overRpc: 0 },
-    ...{ incompleteTransactions: count, deadLetters: count },
-  },
-  keeper: {
-    lastActionAt: null,
-    last24h: [{ kind: 'Routed', count: 1, lastAt: new Date(THERE + AHEAD_MS).toISOString() }],
-    ...{ unroutedFeeBacklogPolicyCount: count, note: '' },
-  },
-  attestor: { lastActionAt: null, perVenue: [], moneyPathsFrozenNote: '' },
-  venues: { perp_venue: { value: 4, source: 'a test', asOf: null } },
-});
 
 describe.skipIf(CHROMIUM === undefined)(`how far the index is behind${missing}`, () => {
   const explorer = useExplorerAlone();
@@ -47,7 +26,7 @@ describe.skipIf(CHROMIUM === undefined)(`how far the index is behind${missing}`,
       if (pathname !== '/status' || isLost)
         return route.fulfill({ status: 500, json: { error: `no ${pathname}` } });
       const headers = { Date: new Date(answeredAt).toUTCString() };
-      return route.fulfill({ headers, json: statusAt(THERE - 1_000) });
+      return route.fulfill({ headers, json: statusAt(THERE - 1_000, THERE + AHEAD_MS) });
     });
     await page.goto('/explorer/protocol');
     await behind(page)
@@ -78,7 +57,7 @@ describe.skipIf(CHROMIUM === undefined)(`how far the index is behind${missing}`,
   test('a stream that is away is said to be, with its reason, and nobody seems to read history', async () => {
     const { page } = await explorer.another();
     await page.clock.install({ time: THERE });
-    const status = statusAt(THERE - 1_000);
+    const status = statusAt(THERE - 1_000, THERE + AHEAD_MS);
     status.indexer.stream = { connected: false, since: null, reason: 'the token is refused' };
     status.indexer.history.complete = false;
     await page.route(isApi, (route) => {

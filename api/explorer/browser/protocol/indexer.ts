@@ -28,7 +28,7 @@ export function Indexer({ of, status }: { of: Resource<StatusResponse>; status: 
       <div><dt>History</dt><dd>${history.complete ? 'Complete' : stream.connected && history.reason === undefined ? 'Being read' : 'Incomplete'}</dd>
         <dd class="second">${history.fromSlot === null ? '' : `from slot ${grouped(history.fromSlot)}, over ${history.source === 'rpc' ? 'RPC' : 'the stream'}`}</dd></div>
       <div><dt>Incomplete transactions</dt><dd><${Fig} figure=${indexer.incompleteTransactions} reading=${COUNT} name="Incomplete transactions" /></dd>
-        <dd class="second">whose logs were cut</dd></div>
+        <dd class="second">of which not all is known</dd></div>
       <div><dt>Dead letters</dt><dd><${Fig} figure=${indexer.deadLetters} reading=${COUNT} name="Dead letters" /></dd>
         <dd class="second">kept, but not readable</dd></div>
     </dl>
@@ -63,8 +63,8 @@ export function Indexer({ of, status }: { of: Resource<StatusResponse>; status: 
         <h3>Keeper, in 24 hours</h3>
         <dl class="rows">
           ${keeper.last24h.map(
-            ({ kind, count, lastAt }) => html`<div key=${kind}><dt>${titleOf(kind)}</dt>
-            <dd><${Fig} figure=${bare(count, 'indexer:events', { asOf: lastAt, reason: history.reason ?? 'the last 24 hours are not read completely yet' })} reading=${COUNT} name=${`${titleOf(kind)}, in 24 hours`} /> <small>${lastAt === null ? '' : ago(lastAt, now.value)}</small></dd></div>`,
+            ({ kind, count, lastAt, countAbsentReason }) => html`<div key=${kind}><dt>${titleOf(kind)}</dt>
+            <dd><${Fig} figure=${bare(count, 'indexer:events', { asOf: lastAt, reason: countAbsentReason })} reading=${COUNT} name=${`${titleOf(kind)}, in 24 hours`} /> <small>${lastAt === null ? '' : ago(lastAt, now.value)}</small></dd></div>`,
           )}
           <div><dt>Policies with fees to route</dt><dd><${Fig} figure=${keeper.unroutedFeeBacklogPolicyCount} reading=${COUNT} name="Policies with fees to route" /></dd></div>
         </dl>
