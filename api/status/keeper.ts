@@ -54,9 +54,10 @@ function backlogFigure(view: View): Figure {
   if (row.unread > 0) {
     return absent(BALANCE_SOURCE, `${row.unread} of ${row.policies} quote escrows are not read yet`);
   }
+  // A marker goes on without followed addresses: it dates the count of no policy alone.
   return figure(
     row.backlog,
     BALANCE_SOURCE,
-    row.backlog === 0 ? view.state().markerTime : timeOf(row.oldest_time),
+    row.policies === 0 ? view.state().markerTime : timeOf(row.oldest_time),
   );
 }

@@ -1,6 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { Figure } from '../figure.ts';
-import { BooleanOrNull, closed, NumberOrNull, orNull, Slot, TextOrNull, TimeOrNull } from './parts.ts';
+import {
+  BooleanOrNull,
+  closed,
+  figureOf,
+  NumberOrNull,
+  orNull,
+  Slot,
+  TextOrNull,
+  TimeOrNull,
+} from './parts.ts';
 
 const Protocol = Type.Object({ paused: BooleanOrNull, source: Type.String(), asOf: TimeOrNull }, closed);
 
@@ -47,7 +56,9 @@ const Keeper = Type.Object(
         closed,
       ),
     ),
-    unroutedFeeBacklogPolicyCount: Figure,
+    unroutedFeeBacklogPolicyCount: figureOf(
+      'As old as the oldest of the balances that it was counted from, those of empty escrows too: they need not have changed for long.',
+    ),
     note: Type.String(),
   },
   closed,

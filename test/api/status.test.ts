@@ -241,6 +241,35 @@ describe('status', () => {
     expect((await status()).keeper.unroutedFeeBacklogPolicyCount).toEqual(present);
   });
 
+  test('the backlog is as old as the oldest balance it was counted from, and never as new as a marker is', async () => {
+    const backlog = async () => {
+      const { value, asOf } = (await status()).keeper.unroutedFeeBacklogPolicyCount;
+      return [value, asOf];
+    };
+    await held.api.insert('stream_state', [told()]);
+    await held.api.insert('applied', [appliedRow('accounts', 0), appliedRow('transactions', 0)]);
+    // Of no policy nothing is counted: that is so as far as the chain is applied.
+    expect(await backlog()).toEqual([0, isoTime(TIME + 400)]);
+    await held.api.insert(
+      'policies',
+      ['a', 'b'].map((name) => policyRow(name, 'usd')),
+    );
+    const holds = (mint: string, amount: string, slot: number, changes: object) =>
+      held.api.insert('token_accounts', [
+        tokenAccountRow(escrow(mint), amount, { version: String(BigInt(slot) << 64n), ...changes }),
+      ]);
+    await holds('a', '0', 2_000, { block_time: TIME - 90 });
+    await holds('b', '7', 2_000, { exists: 0, block_time: TIME - 30 });
+    expect(await backlog()).toEqual([0, isoTime(TIME - 90)]);
+    await holds('b', '7', 2_001, { block_time: TIME - 5 });
+    expect(await backlog()).toEqual([1, isoTime(TIME - 90)]);
+    await holds('a', '0', 2_002, { block_time: TIME - 60 });
+    await holds('b', '0', 2_002, { block_time: TIME - 4 });
+    expect(await backlog()).toEqual([0, isoTime(TIME - 60)]);
+    await holds('b', '0', 2_003, { block_time: null });
+    expect(await backlog()).toEqual([0, null]);
+  });
+
   test('an attestor is as fresh as the newest attestation at each venue', async () => {
     await held.api.insert('venue_accounts', [
       venueAccountRow('a', 'p1', { remote_asof: TIME + 400 }),

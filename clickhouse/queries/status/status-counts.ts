@@ -6,7 +6,7 @@ export interface BacklogRow {
   backlog: number;
   /** Policies whose quote escrow was not read yet. */
   unread: number;
-  /** Of the escrows that hold a balance, the oldest reading; null where one of them has no time. */
+  /** Of all escrows, for the empty are counted from too, the oldest state; null where one is not read or has no time. */
   oldest_time: string | null;
 }
 
@@ -16,7 +16,7 @@ export async function feeBacklog(store: Store): Promise<BacklogRow> {
     `SELECT toUInt32(count()) AS policies,
        toUInt32(countIf(t.amount > 0)) AS backlog,
        toUInt32(countIf(NOT t.found)) AS unread,
-       if(countIf(t.amount > 0 AND t.block_time IS NULL) > 0, NULL, minIf(t.block_time, t.amount > 0)) AS oldest_time
+       if(countIf(t.block_time IS NULL) > 0, NULL, min(t.block_time)) AS oldest_time
      FROM (SELECT quote_escrow FROM policies FINAL WHERE exists = 1) AS p
      LEFT JOIN (
        SELECT address, if(exists = 1, amount, 0) AS amount, block_time, toUInt8(1) AS found FROM token_accounts FINAL

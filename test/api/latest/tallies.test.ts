@@ -287,6 +287,40 @@ test('a policy whose escrow could not be read is added up with it once it can', 
   await own.close();
 });
 
+test('a backlog is as old as the oldest of all escrows, the empty too, in memory as by the engine', async () => {
+  const own = await embeddedDatabase('several');
+  let version = 0n;
+  let sums = await loadPolicySums(own);
+  const escrowOf = (name: string) => policyRow(name, 'usd').quote_escrow as string;
+  const oldestAfter = async (table: string, row: object) => {
+    version += 1n;
+    const rows = [{ ...row, version: String((SLOT << 64n) + version) }];
+    const changes: Changes = new Map();
+    noteRows(changes, table, rows);
+    await own.insert(table, rows);
+    sums = await refreshPolicySums(own, sums, changes, NOTHING_READ);
+    const told = await feeBacklog(own);
+    expect(sums?.backlog).toEqual(told);
+    expect((await loadPolicySums(own))?.backlog).toEqual(told);
+    return told.oldest_time === null ? null : TIME - Number(told.oldest_time);
+  };
+  const holds = (name: string, amount: string, age: number | null, exists = 1) =>
+    oldestAfter(
+      'token_accounts',
+      tokenAccountRow(escrowOf(name), amount, { block_time: age === null ? null : TIME - age, exists }),
+    );
+  expect(await oldestAfter('policies', policyRow('one', 'usd'))).toBeNull();
+  expect(await holds('one', '0', 50)).toBe(50);
+  // Where one was not read nothing is told of the others.
+  expect(await oldestAfter('policies', policyRow('two', 'usd'))).toBeNull();
+  expect(await holds('two', '5', 20)).toBe(50);
+  expect(await holds('one', '0', 30, 0)).toBe(30);
+  expect(await holds('two', '0', 10)).toBe(30);
+  expect(await oldestAfter('policies', policyRow('one', 'usd', { exists: 0 }))).toBe(10);
+  expect(await holds('two', '0', null)).toBeNull();
+  await own.close();
+});
+
 test('where the engine makes the sums, what is revoked is no attestation either', async () => {
   const own = await embeddedDatabase();
   await insertWritten(own, 'venue_accounts', [

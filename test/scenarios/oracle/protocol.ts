@@ -95,7 +95,7 @@ export function status(view: View): object {
       unroutedFeeBacklogPolicyCount: figure(
         backlog.length,
         'chain:getTokenAccountBalance',
-        backlog.length === 0 ? between(0, now) : readOf(view, backlog),
+        escrows.length === 0 ? between(0, now) : readOf(view, escrows),
       ),
       note: text,
     },

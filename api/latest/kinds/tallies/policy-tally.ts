@@ -165,8 +165,8 @@ export function createPolicyTally(most: number): PolicyTally {
     },
     backlog: () => {
       let oldest = EVER;
-      for (let place = 0; full > 0 && place < escrows.end(); place += 1)
-        if (held[place] === FULL && holders[place] !== 0) oldest = Math.min(oldest, heldAt[place] as number);
+      for (let place = 0; unread === 0 && place < escrows.end(); place += 1)
+        if (holders[place] !== 0) oldest = Math.min(oldest, heldAt[place] as number);
       return { policies: policies.size(), backlog: full, unread, oldest_time: textOf(oldest) };
     },
   };
