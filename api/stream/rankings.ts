@@ -46,8 +46,8 @@ const TOLD_AT_ONCE = 10;
 /** The others are as many as there are sorts and orders. */
 const UNFILTERED = new Set(['sort', 'order', 'limit']);
 const ID = /^r[\w-]{27}$/;
-/** A sum of nothing is as old as the newest slot: its time moves with each, and says nothing new. */
-const TIME_OF_NOTHING = /("value":"?0"?,"source":"[^"]*","asOf":)"[^"]*"/g;
+/** A sum of nothing is as old as the newest slot, its dollars too: its time moves with each, and says nothing new. */
+const TIME_OF_NOTHING = /("value":"?0(?:\.0+)?"?,"source":"[^"]*","asOf":)"[^"]*"/g;
 
 /**
  * Rankings as they change: each question is answered once for all who ask it, at most once a second; for who comes new

@@ -2,7 +2,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { NumberedPosts } from '../../../api/deps/posts.ts';
 import { hasManyEvents } from '../../../clickhouse/queries/activity/stream-events.ts';
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
+import { isoMillis, isoTime } from '../../../schemas/units.ts';
 import { awaited } from '../../support/awaited.ts';
+import { NOW } from '../support/api.ts';
 import { appliedRow, eventRow, gapRow, key, mintRow, policyRow, signature, TIME } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 import { type Listener, listenTo } from './support/listen.ts';
@@ -283,6 +285,30 @@ describe('rankings', () => {
       expect(newcomer.heard[0]?.data.items[0].fees.asOf).not.toBe(nothing.asOf);
       expect(newcomer.heard[0]?.id).toBe(listener.heard[0]?.id);
     });
+    await held.api.insert('policies', [policyRow('three', 'usd')]);
+    await listener.until(2);
+    expect(listener.heard[1]?.data.total).toBe(3);
+  });
+
+  test('are not told again while the dollars of nothing are as old as that slot, for their price is newer', async () => {
+    const price = { mint: key('usd'), source: 'catalogue', read_at: String(NOW), usd: '2' };
+    await held.api.insert('prices', [{ ...price, observed_at: isoMillis(NOW) }]);
+    const path = '/stream/rankings?sort=newest&order=asc';
+    const listener = await listen(path);
+    await listener.until(1);
+    const nothing = listener.heard[0]?.data.items[0].usd.fees;
+    expect(nothing).toMatchObject({ value: '0.000000', asOf: isoTime(TIME + 400) });
+    await apply(1005, { block_time: TIME + 450 });
+    let newest: string | undefined;
+    await awaited(async () => {
+      const newcomer = await listen(path);
+      await newcomer.until(1);
+      newcomer.close();
+      await newcomer.ended;
+      expect(newcomer.heard[0]?.data.items[0].usd.fees.asOf).toBe(isoTime(TIME + 450));
+      newest = newcomer.heard[0]?.id;
+    });
+    expect(newest).toBe(listener.heard[0]?.id);
     await held.api.insert('policies', [policyRow('three', 'usd')]);
     await listener.until(2);
     expect(listener.heard[1]?.data.total).toBe(3);
