@@ -16,6 +16,8 @@ export interface Quote {
 }
 
 const CHAIN_SOURCE = 'chain:quote mint Token-2022 metadata';
+/** The chain has the address of that document alone. */
+const DOCUMENT_SOURCE = 'metadata document:image of the quote mint';
 
 /** The name under which answers of the launch venue's pair catalogue are reported. */
 export function catalogueSource(launchpadVenueId: string): string {
@@ -135,6 +137,6 @@ function iconOf(row: MintRow | undefined, pair: PairRow | undefined, source: str
     return { iconUrl: pair.logo_url, iconSource: source };
   }
   if (row !== undefined && row.image_url !== null)
-    return { iconUrl: row.image_url, iconSource: CHAIN_SOURCE };
+    return { iconUrl: row.image_url, iconSource: DOCUMENT_SOURCE };
   return { iconUrl: null, iconSource: null };
 }

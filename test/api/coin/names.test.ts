@@ -132,7 +132,9 @@ describe('the quote asset', () => {
     await held.api.insert('metadata_documents', [
       { mint: key('usd'), read_at: '1', uri, image_url: 'https://m/usd.png', error: null },
     ]);
-    const own = { iconUrl: 'https://m/usd.png', iconSource: 'chain:quote mint Token-2022 metadata' };
+    // On chain is no more than where the document is.
+    const iconSource = 'metadata document:image of the quote mint';
+    const own = { iconUrl: 'https://m/usd.png', iconSource };
     expect((await coin()).quote).toMatchObject(own);
     await held.api.insert('catalogue', [{ read_at: '1', rows: [pair({ logo_url: null })] }]);
     expect((await coin()).quote).toMatchObject({ symbol: 'USDX', ...own });
