@@ -55,6 +55,8 @@ function revenue(view: View, settings: ReadSettings): TaggedBytes[] {
   return [taggedBytes('[\n'), ...pieces, taggedBytes('\n  ]\n}\n')];
 }
 
+const UNKNOWN_CONFIG_SOURCE = `${CONFIG_SOURCE}, which is not known yet: the programs are those of LAUNCHPAD_PROGRAM_ID and AMM_PROGRAM_ID`;
+
 function configView(config: ProtocolConfigRow | null, settings: ReadSettings): ProtocolConfigView {
   return {
     paused: config === null ? null : config.paused === 1,
@@ -65,7 +67,7 @@ function configView(config: ProtocolConfigRow | null, settings: ReadSettings): P
     minRiskForClass: config?.min_risk_for_class ?? null,
     launchpadProgram: config?.launchpad_program ?? settings.launchpadProgramId,
     ammProgram: config?.amm_program ?? settings.ammProgramId,
-    source: CONFIG_SOURCE,
+    source: config === null ? UNKNOWN_CONFIG_SOURCE : CONFIG_SOURCE,
     asOf: timeOf(config?.block_time ?? null),
   };
 }

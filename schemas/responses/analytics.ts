@@ -53,7 +53,10 @@ export const ProtocolConfigView = Type.Object(
     minRiskForClass: orNull(Type.Array(Type.Number(), { minItems: 8, maxItems: 8 })),
     launchpadProgram: Type.String(),
     ammProgram: Type.String(),
-    source: Type.String(),
+    source: Type.String({
+      description:
+        'While the config account is not known it says so, and that the program addresses are those that the service was configured with.',
+    }),
     asOf: TimeOrNull,
   },
   closed,

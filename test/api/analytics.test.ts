@@ -51,6 +51,17 @@ describe('analytics', () => {
     });
   });
 
+  test('until the configuration is read its programs are those set here, and its source says so', async () => {
+    expect((await analytics()).protocolConfig).toEqual({
+      ...{ paused: null, protocolFeeBps: null, maxBankrollBps: null, maxRemoteStaleness: null },
+      ...{ maxDeviationBps: null, minRiskForClass: null, asOf: null },
+      launchpadProgram: SETTINGS.launchpadProgramId,
+      ammProgram: SETTINGS.ammProgramId,
+      source:
+        'chain:ProtocolConfig account, which is not known yet: the programs are those of LAUNCHPAD_PROGRAM_ID and AMM_PROGRAM_ID',
+    });
+  });
+
   test('totals count policies and sum counters per quote asset without overflow', async () => {
     const max = '18446744073709551615';
     await held.api.insert('mints', [mintRow('usd', 6, { name: 'D', symbol: 'USD', uri: '' })]);

@@ -72,6 +72,19 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     expect(await incomplete.locator('dd.second').textContent()).toBe('of which not all is known');
   });
 
+  test('says of the programs that they are those set for the service, as long as the configuration is not read', async () => {
+    const answer = analytics();
+    const program = async (page: Page) =>
+      (await page.locator('dl.rows > div', { hasText: 'Launchpad program' }).locator('dd').textContent()) ??
+      '';
+    expect(await program(await opened(answer))).not.toContain('not read');
+    Object.assign(answer.protocolConfig, {
+      ...{ paused: null, protocolFeeBps: null, maxBankrollBps: null, maxRemoteStaleness: null },
+      ...{ maxDeviationBps: null, minRiskForClass: null },
+    });
+    expect(await program(await opened(answer))).toContain('as set for this service, not read on chain yet');
+  });
+
   test('compares what was sent to a venue with what is there only where there is a difference, or says why not', async () => {
     const answer = analytics();
     const reason = 'the decimals of the summed assets differ';

@@ -6,12 +6,16 @@ import { Key } from '../parts/key.ts';
 import { classNames } from '../text/words.ts';
 
 const UNREAD = 'the protocol’s configuration is not read yet';
+const AS_SET = ', as set for this service, not read on chain yet';
 
 export function Config({ config }: { config: ProtocolConfigView }) {
   const { source, asOf } = config;
   const told = (value: number | string | null, kind: 'share' | 'count', name: string) =>
     html`<${Fig} figure=${bare(value, source, { asOf, reason: UNREAD })} reading=${{ kind }} name=${name} />`;
   const share = (name: string, bps: number | null) => [name, told(bps, 'share', name)] as const;
+  const isUnread = config.paused === null;
+  const program = (name: string, address: string) =>
+    [name, html`<${Key} value=${address} name=${name} />${isUnread && AS_SET}`] as const;
   const risks = config.minRiskForClass
     ?.map((risk, bit) => [classNames(1 << bit)[0] ?? '', risk] as const)
     .filter(([, risk]) => risk > 0);
@@ -19,7 +23,7 @@ export function Config({ config }: { config: ProtocolConfigView }) {
   const rows: (readonly [name: string, value: unknown])[] = [
     [
       'Money moves',
-      config.paused === null
+      isUnread
         ? told(null, 'count', 'Money moves')
         : config.paused
           ? html`<span class="tag warn">Paused</span>`
@@ -45,8 +49,8 @@ export function Config({ config }: { config: ProtocolConfigView }) {
                 html`${at > 0 && ', '}${name} ${told(risk, 'count', `Least risk for the class ${name}`)}`,
             ),
     ],
-    ['Launchpad program', html`<${Key} value=${config.launchpadProgram} name="Launchpad program" />`],
-    ['Pool program', html`<${Key} value=${config.ammProgram} name="Pool program" />`],
+    program('Launchpad program', config.launchpadProgram),
+    program('Pool program', config.ammProgram),
   ];
   return html`<dl class="rows">
     ${rows.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
