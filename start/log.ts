@@ -13,7 +13,7 @@ import { createMemoryLog } from '../ingest/log/in-process.ts';
 import { tellForgottenPlace } from '../ingest/log/kafka/forgotten-place.ts';
 import { mustBeSameLog } from '../ingest/log/kafka/log-identity.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
-import { readLogPosition } from '../ingest/log/kafka/position.ts';
+import { mustBeOfProgram, readLogPosition } from '../ingest/log/kafka/position.ts';
 import { createKafkaReader } from '../ingest/log/kafka/reader.ts';
 import {
   endsOf,
@@ -122,8 +122,10 @@ async function overKafka(
   );
   for (const sentence of await keptOtherwise(client, settings).catch(() => [])) logger.warn(sentence);
   const { accounts, transactions } = await partitionsOf(client, prefix);
+  const applied = await appliedPlaces(store);
+  if (applied.size === 0) await mustBeOfProgram(client, prefix);
   await declarePartitions(store, { accounts, transactions });
-  await mustBeSameLog(client, prefix, store.database, await appliedPlaces(store));
+  await mustBeSameLog(client, prefix, store.database, applied);
   const group = materialiserGroup(prefix, store.database);
   await tellForgottenPlace(client, { prefix, group, applied: await appliedOffsets(store), logger });
   const lost = Promise.withResolvers<never>();

@@ -11,6 +11,7 @@ import type { KafkaClient } from '../log/kafka/cluster.ts';
 import { tellForgottenPlace } from '../log/kafka/forgotten-place.ts';
 import { mustBeSameLog } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
+import { mustBeOfProgram } from '../log/kafka/position.ts';
 import { createKafkaReader } from '../log/kafka/reader.ts';
 import { endsOf, materialiserGroup, ownOf, partitionsOf, topicName } from '../log/kafka/topics.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
@@ -60,7 +61,12 @@ async function consume(
   const { accounts, transactions } = counted;
   await retryUntilDone(
     'comparing the log with the database',
-    async () => mustBeSameLog(kafka, prefix, store.database, await appliedPlaces(store)),
+    async () => {
+      const applied = await appliedPlaces(store);
+      // What else is applied was looked at when it was read.
+      if (applied.size === 0) await mustBeOfProgram(kafka, prefix);
+      await mustBeSameLog(kafka, prefix, store.database, applied);
+    },
     { logger, signal },
   );
   await retryUntilDone('declaring partitions', () => declarePartitions(store, { accounts, transactions }), {

@@ -9,9 +9,13 @@ import { openEmbedded, type Store } from '../../clickhouse/client.ts';
 import { declareProgram } from '../../clickhouse/queries/progress/indexed-program.ts';
 import { migrate } from '../../clickhouse/schema/migrate.ts';
 import { createKafkaClient } from '../../ingest/log/kafka/client.ts';
-import { ensureTopics } from '../../ingest/log/kafka/topics.ts';
+import type { KafkaClient } from '../../ingest/log/kafka/cluster.ts';
+import { ensureTopics, topicName } from '../../ingest/log/kafka/topics.ts';
+import { createKafkaWriter } from '../../ingest/log/kafka/writer.ts';
 import { createLogger } from '../../runtime/process/log.ts';
+import { decodeKey } from '../../schemas/solana/base58.ts';
 import { key } from '../ingest/materialise/support/records.ts';
+import { gapRecord, markerRecord } from '../ingest/support/records.ts';
 import { freshDatabase, urlOf } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { brokerMissing } from '../support/kafka.ts';
@@ -44,6 +48,15 @@ afterAll(async () => {
   await store.close();
   rmSync(dataDir, { recursive: true, force: true });
 });
+
+const clientOf = async (program: string) =>
+  createKafkaClient(
+    {
+      ...{ brokers: await sharedBrokers(), tls: false, sasl: null, clientId: 'test' },
+      program: decodeKey(program),
+    },
+    createLogger('silent', 'test'),
+  );
 
 /** Runs a command to its end: the code that it ends with, and its last word. */
 async function run(file: string, own: Record<string, string> = {}) {
@@ -91,10 +104,8 @@ describe('over a database of another program', () => {
   describe.skipIf(missing !== null)(`with a log${missing === null ? '' : ` (${missing})`}`, () => {
     let KAFKA_BROKERS: string;
     beforeAll(async () => {
-      const brokers = await sharedBrokers();
-      KAFKA_BROKERS = brokers.join(',');
-      const logger = createLogger('silent', 'test');
-      const client = createKafkaClient({ brokers, tls: false, sasl: null, clientId: 'test' }, logger);
+      KAFKA_BROKERS = (await sharedBrokers()).join(',');
+      const client = await clientOf(THEIRS);
       await ensureTopics(client, { prefix, partitions: 1, replication: null, retentionMs: '-1' });
       await client.close();
     });
@@ -104,3 +115,46 @@ describe('over a database of another program', () => {
     });
   });
 });
+
+describe.skipIf(missing !== null)(
+  `over a log of another program and an empty database${missing === null ? '' : ` (${missing})`}`,
+  () => {
+    const KAFKA_TOPIC_PREFIX = `${prefix}-log`;
+    let client: KafkaClient;
+    let empty: Store;
+    beforeAll(async () => {
+      empty = await freshDatabase();
+      client = await clientOf(THEIRS);
+      const settings = { prefix: KAFKA_TOPIC_PREFIX, partitions: 1, replication: null, retentionMs: '-1' };
+      await ensureTopics(client, settings);
+      const writer = createKafkaWriter(client, KAFKA_TOPIC_PREFIX);
+      await writer.append([gapRecord(0n, 5n), gapRecord(0n, 0n, true), markerRecord(6n)]);
+      await writer.close();
+    });
+    afterAll(async () => {
+      await client.close();
+      await empty.close();
+    });
+
+    test.each(['materialise', 'ingest', 'backfill', 'replay'])(
+      'npm run %s ends with a sentence, and nothing is written into either',
+      async (command) => {
+        const KAFKA_BROKERS = (await sharedBrokers()).join(',');
+        const own = { KAFKA_BROKERS, KAFKA_TOPIC_PREFIX, CLICKHOUSE_URL: urlOf(empty) };
+        expect(await run(`ingest/commands/${command}.ts`, own)).toEqual({
+          code: 1,
+          last: expect.stringMatching(
+            new RegExp(
+              `^the log of KAFKA_TOPIC_PREFIX \\S+ is of the program ${THEIRS}, and PROGRAM_ID is ${OURS}: set`,
+            ),
+          ),
+        });
+        for (const table of ['applied', 'gaps', 'log_partitions'])
+          expect(await empty.query(`SELECT * FROM ${table}`)).toEqual([]);
+        expect(await client.offsets(topicName(KAFKA_TOPIC_PREFIX, 'transactions'))).toEqual([
+          { partition: 0, low: 0n, high: 3n },
+        ]);
+      },
+    );
+  },
+);

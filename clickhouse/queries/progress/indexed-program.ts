@@ -15,10 +15,14 @@ export async function isOfProgram(store: Store, programId: string): Promise<bool
     .catch(noRowsOfNoTable);
   const other = rows.find(({ program }) => program !== programId);
   if (other === undefined) return rows.length > 0;
-  throw new ConfigError(
-    `the database ${store.database} is of the program ${named(other.program)}, and PROGRAM_ID is ${named(programId)}: set PROGRAM_ID to the one that it is of, or name a database for the other in CLICKHOUSE_URL (a directory in DATA_DIR, where that is not set)`,
-  );
+  throw ofAnotherProgram(`the database ${store.database}`, other.program, programId);
 }
+
+/** What a process that is given a database, or a log, of another program than PROGRAM_ID ends with. */
+export const ofAnotherProgram = (what: string, other: string, programId: string): ConfigError =>
+  new ConfigError(
+    `${what} is of the program ${named(other)}, and PROGRAM_ID is ${named(programId)}: set PROGRAM_ID to the one that it is of, or give the other an empty database in CLICKHOUSE_URL (a directory in DATA_DIR, where that is not set) and, where KAFKA_BROKERS is set, a log of its own in KAFKA_TOPIC_PREFIX, which npm run migrate makes`,
+  );
 
 /**
  * Says that a database is of this program, before anything of it is written there.

@@ -13,6 +13,7 @@ import type {
   WireMessage,
   WireProducer,
 } from './cluster.ts';
+import { programIn, sayingProgram } from './log-program.ts';
 
 const { CompressionTypes, ConfigResourceTypes, Kafka, logLevel } = kafkajs;
 
@@ -61,7 +62,9 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
     })();
     return connected;
   };
+  const { program = null } = settings;
   return {
+    program,
     brokerCount: async () => (await (await admin()).describeCluster()).brokers.length,
     partitionCounts: async (topics) => {
       const there = new Set(await (await admin()).listTopics());
@@ -114,7 +117,7 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
       );
     },
     deleteGroup: async (group) => void (await (await admin()).deleteGroups([group])),
-    producer: () => openProducer(kafka, connections, logger),
+    producer: () => openProducer(kafka, connections, logger, program),
     consume: (options) => openConsumer(kafka, connections, logger, options),
     close: async () => {
       const open = await connected?.catch(() => null);
@@ -135,6 +138,7 @@ async function openProducer(
   kafka: kafkajs.Kafka,
   connections: Connections,
   logger: Logger,
+  program: Uint8Array | null,
 ): Promise<WireProducer> {
   const producer = kafka.producer({
     idempotent: true,
@@ -156,7 +160,7 @@ async function openProducer(
       let unsent: readonly WireMessage[] = messages;
       const appended: Appended[] = [];
       for (let tries = 0; tries < MOST_SENDS; tries += 1) {
-        appended.push(...(await sendOnce(producer, unsent)));
+        appended.push(...(await sendOnce(producer, unsent, program)));
         const acknowledged = new Set(appended.map(({ topic, partition }) => `${topic}/${partition}`));
         // Its retry leaves out a partition that has moved to a broker which answered before, and says that all was
         // sent (tulios/kafkajs issue 1303). The same messages have the same sequence numbers when sent again.
@@ -170,18 +174,26 @@ async function openProducer(
 }
 
 /** The partitions that have acknowledged their messages, and where. */
-async function sendOnce(producer: kafkajs.Producer, messages: readonly WireMessage[]): Promise<Appended[]> {
+async function sendOnce(
+  producer: kafkajs.Producer,
+  messages: readonly WireMessage[],
+  program: Uint8Array | null,
+): Promise<Appended[]> {
   const answers = await producer.sendBatch({
     acks: -1,
     timeout: ACKNOWLEDGED_WITHIN_MS,
     compression: CompressionTypes.ZSTD,
-    topicMessages: byTopic(messages).map(([topic, list]) => ({
-      topic,
-      messages: list.map(({ partition, key, value }) => ({
-        ...{ partition, value: value as Buffer },
-        key: key === null ? null : Buffer.from(key),
-      })),
-    })),
+    topicMessages: byTopic(messages).map(([topic, list]) => {
+      const saying = sayingProgram(program);
+      return {
+        topic,
+        messages: list.map(({ partition, key, value }) => ({
+          ...{ partition, value: value as Buffer },
+          key: key === null ? null : Buffer.from(key),
+          ...saying(partition),
+        })),
+      };
+    }),
   });
   return answers.map(({ topicName: topic, partition, baseOffset = '-1' }) => ({
     topic,
@@ -233,10 +245,11 @@ async function openConsumer(
         return options.onBatch({
           topic,
           partition,
-          messages: batch.messages.map(({ offset, value, timestamp }) => ({
+          messages: batch.messages.map(({ offset, value, timestamp, headers }) => ({
             offset: BigInt(offset),
             value: value ?? new Uint8Array(0),
             writtenAt: Number(timestamp),
+            program: programIn(headers),
           })),
           heartbeat,
           passed: (offset) => resolveOffset(offset.toString()),

@@ -6,6 +6,8 @@ export interface KafkaSettings {
   tls: boolean;
   sasl: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string } | null;
   clientId: string;
+  /** What is appended says that it is of this one, and what is read has to be; null or absent: of any. */
+  program?: Uint8Array | null;
 }
 
 export interface WireMessage {
@@ -28,11 +30,19 @@ export interface WireProducer {
   close(): Promise<void>;
 }
 
+export interface WireRecord {
+  offset: bigint;
+  value: Uint8Array;
+  writtenAt: number;
+  /** Of which it says that it is; of those that went out together the first says so for all. */
+  program?: Uint8Array | null;
+}
+
 /** Some messages of one partition, as one fetch brought them, with the unix milliseconds of their appending. */
 export interface WireBatch {
   topic: string;
   partition: number;
-  messages: { offset: bigint; value: Uint8Array; writtenAt: number }[];
+  messages: WireRecord[];
   /** Tells the group that this member lives. @throws where the group goes on without it or rebalances. */
   heartbeat(): Promise<void>;
   /** Moves the group's place to `next`. @throws where the partition is no longer this member's. */
@@ -78,6 +88,8 @@ export interface NewTopic {
 }
 
 export interface KafkaClient {
+  /** Of which its records are; null where nobody asks. */
+  readonly program: Uint8Array | null;
   brokerCount(): Promise<number>;
   /** Partitions of each of these topics; one that does not exist is not in the answer. */
   partitionCounts(topics: readonly string[]): Promise<Map<string, number>>;

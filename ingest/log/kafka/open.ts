@@ -1,5 +1,6 @@
 import { type Config, required } from '../../../runtime/config/config.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { createKafkaClient } from './client.ts';
 import type { KafkaClient, KafkaSettings } from './cluster.ts';
 
@@ -14,6 +15,7 @@ function kafkaSettings(config: Config): KafkaSettings {
     tls: config.kafkaTls,
     sasl: loginOf(config),
     clientId: config.serviceName,
+    program: decodeKey(config.programId),
   };
 }
 

@@ -5,6 +5,7 @@ import type { LogPosition } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { TOPICS_OF } from '../topics.ts';
 import type { KafkaClient, WireBatch } from './cluster.ts';
+import { ofAnother } from './log-program.ts';
 import { topicName } from './topics.ts';
 
 const FIRST_STEP = 200n;
@@ -27,6 +28,7 @@ interface Place {
  * read from their ends backwards. Retention may have deleted a partition's last one: where everything before what is
  * left was applied, that one is it. Null where some partition has none.
  * @param applied asked where a marker is missing.
+ * @throws ConfigError where what is read there is of another program.
  */
 export async function readLogPosition(
   client: KafkaClient,
@@ -41,8 +43,6 @@ export async function readLogPosition(
       places.push({ key, topic, partition, low, high, from: high, marker: null, read: high });
     }
   }
-  // One that never had a record has no marker anywhere.
-  if (places.some(({ high }) => high === 0n)) return null;
   for (let step = FIRST_STEP; ; step *= 16n) {
     const unread = places.filter(({ marker, from, low }) => marker === null && from > low);
     if (unread.length === 0) break;
@@ -50,8 +50,10 @@ export async function readLogPosition(
       place.from = later(place.high - step, place.low);
       place.read = place.from;
     }
-    await readToEnd(client, places, unread);
+    await readToEnd(client, prefix, places, unread);
   }
+  // One that never had a record has no marker anywhere.
+  if (places.some(({ high }) => high === 0n)) return null;
   const deleted = places.some(({ marker }) => marker === null) ? await applied() : null;
   const markers = places.flatMap(
     (place) => place.marker ?? lastApplied(place, deleted?.get(place.key)) ?? [],
@@ -62,6 +64,10 @@ export async function readLogPosition(
     followed: lowest(markers.map(({ followed }) => followed)),
   };
 }
+
+/** That a log may be written to, and a database begun with it. @throws ConfigError where it ends as one of another program */
+export const mustBeOfProgram = async (client: KafkaClient, prefix: string): Promise<void> =>
+  void (await readLogPosition(client, prefix, async () => new Map()));
 
 /** Between it and what the partition still has there is nothing that was not applied, so no later one either. */
 const lastApplied = ({ low }: Place, applied: AppliedMarker | undefined): LogPosition | null =>
@@ -87,6 +93,7 @@ function markerIn(value: Uint8Array): LogPosition | null {
 
 async function readToEnd(
   client: KafkaClient,
+  prefix: string,
   places: readonly Place[],
   wanted: readonly Place[],
 ): Promise<void> {
@@ -98,6 +105,8 @@ async function readToEnd(
   const group = `${places[0]?.topic}-position-${randomUUID()}`;
   const onBatch = async (batch: WireBatch) => {
     const place = open.get(keyOf(batch));
+    const error = ofAnother(client, prefix, batch);
+    if (error !== null) return done.reject(error);
     for (const { offset, value } of batch.messages) {
       if (!batch.running()) return;
       batch.passed(offset);

@@ -8,6 +8,7 @@ import { type LogBatch, type LogEntry, type LogReader, MOST_AT_ONCE, TOPICS, typ
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { type BatchSize, createBatchSize } from './batch-size.ts';
 import type { ConsumeOptions, KafkaClient, WireBatch, WireConsumer } from './cluster.ts';
+import { ofAnother } from './log-program.ts';
 import { type Assembly, createAssembly } from './record-parts.ts';
 import { ownOf, topicName, topicOf } from './topics.ts';
 
@@ -31,13 +32,16 @@ const REWIND_AFTER_MS = 500;
 /** A consumer that ends sooner was refused what it reads, and the next one is too. */
 const STEADY_MS = 60_000;
 
-/** Reads the log as a member of a consumer group. An offset is committed only after its batch was applied. */
+/**
+ * Reads the log as a member of a consumer group. An offset is committed only after its batch was applied. It ends with a
+ * ConfigError at a partition that was added, and at records of another program, of which nothing is applied.
+ */
 export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptions): LogReader {
   const { prefix, group, logger } = options;
   return {
     run: async (apply, stop) => {
-      const grown = new AbortController();
-      const signal = AbortSignal.any([stop, grown.signal]);
+      const refused = new AbortController();
+      const signal = AbortSignal.any([stop, refused.signal]);
       const assembly = createAssembly();
       const size = createBatchSize(MOST_AT_ONCE);
       /** Counts what was assigned and taken away: a batch of an older count is no longer this reader's. */
@@ -57,8 +61,10 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
             consume({
               group,
               topics: TOPICS.map((topic) => topicName(prefix, topic)),
-              onBatch: (batch) => {
+              onBatch: async (batch) => {
                 const then = generation;
+                const error = ofAnother(client, prefix, batch);
+                if (error !== null) return refused.abort(error);
                 return applyBatch(
                   batch,
                   apply,
@@ -71,7 +77,7 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
                 generation += 1;
                 // At once: nothing of another partition may be applied.
                 const error = undeclared(ownOf(prefix, assignment), options.declared ?? {});
-                if (error !== null) grown.abort(error);
+                if (error !== null) refused.abort(error);
                 // Each partition is read on from where it was committed: from the first part of what is not whole.
                 assembly.forget();
                 options.onAssigned?.(assignment);
@@ -95,7 +101,7 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
           .catch((error) => logger.warn({ error: messageOf(error) }, 'the consumer did not stop'));
         await pause(backoffMs(ends), signal);
       }
-      grown.signal.throwIfAborted();
+      refused.signal.throwIfAborted();
     },
   };
 }

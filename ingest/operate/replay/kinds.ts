@@ -9,6 +9,7 @@ import { ConfigError, RetryableError } from '../../../runtime/errors.ts';
 import { notReached } from '../../../runtime/process/not-reached.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { mustReachApplied } from '../../log/kafka/log-identity.ts';
+import { mustBeOfProgram } from '../../log/kafka/position.ts';
 import { partitionsOf } from '../../log/kafka/topics.ts';
 import type { ReplayContext } from './context.ts';
 import { replayDeadLetters } from './dead-letters.ts';
@@ -42,6 +43,7 @@ function current(replay: Replay): Replay {
       await mustBeAsDeclared(store, counts);
       await declareProgram(store, encodeBase58(programId), cluster);
     });
+    await mustBeOfProgram(context.kafka, context.prefix);
     await replay(context);
   };
 }

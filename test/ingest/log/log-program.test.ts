@@ -1,0 +1,174 @@
+import kafkajs from 'kafkajs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
+import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
+import { mustBeOfProgram, readLogPosition } from '../../../ingest/log/kafka/position.ts';
+import { createKafkaReader } from '../../../ingest/log/kafka/reader.ts';
+import { ensureTopics, topicName } from '../../../ingest/log/kafka/topics.ts';
+import { createKafkaWriter } from '../../../ingest/log/kafka/writer.ts';
+import { HISTORY_TOPICS } from '../../../ingest/log/port.ts';
+import { readConfig } from '../../../runtime/config/config.ts';
+import { ConfigError } from '../../../runtime/errors.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { decodeKey } from '../../../schemas/solana/base58.ts';
+import { openLog } from '../../../start/log.ts';
+import { awaited } from '../../support/awaited.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { brokerMissing } from '../../support/kafka.ts';
+import { sharedBrokers } from '../../support/servers-of-run.ts';
+import { key } from '../materialise/support/records.ts';
+import { accountRecord, gapRecord, markerRecord, nameOf, transactionRecord } from '../support/records.ts';
+
+const missing = brokerMissing();
+const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
+const PARTITIONS = 2;
+const OURS = key('ours');
+const THEIRS = key('theirs');
+const nothingApplied = async () => new Map();
+
+/** What another program's first start leaves in a log: its history, closed. */
+const BEGUN = [
+  gapRecord(0n, 5n),
+  gapRecord(0n, 0n, true),
+  accountRecord(6n, 1),
+  transactionRecord(6n, 2),
+  markerRecord(6n),
+];
+
+describe.skipIf(missing !== null)(
+  `of which program a log is${missing === null ? '' : ` (${missing})`}`,
+  () => {
+    let brokers: string[];
+    let ours: KafkaClient;
+    let theirs: KafkaClient;
+    /** As a version that says nothing of it. */
+    let older: KafkaClient;
+    let prefix: string;
+    let count = 0;
+
+    beforeAll(async () => {
+      brokers = await sharedBrokers();
+      const clientOf = (program: string | null) =>
+        createKafkaClient(
+          {
+            ...{ brokers, tls: false, sasl: null, clientId: 'test' },
+            program: program === null ? null : decodeKey(program),
+          },
+          logger,
+        );
+      ours = clientOf(OURS);
+      theirs = clientOf(THEIRS);
+      older = clientOf(null);
+    });
+    afterAll(() => Promise.all([ours, theirs, older].map((client) => client.close())));
+    beforeEach(async () => {
+      count += 1;
+      prefix = `of-program-${process.pid}-${Date.now()}-${count}`;
+      await ensureTopics(ours, { prefix, partitions: PARTITIONS, replication: null, retentionMs: '-1' });
+    });
+    const running: (() => Promise<void>)[] = [];
+    afterEach(() => Promise.all(running.splice(0).map((stop) => stop())));
+
+    async function append(client: KafkaClient, records: readonly LogRecord[]): Promise<void> {
+      const writer = createKafkaWriter(client, prefix);
+      await writer.append(records);
+      await writer.close();
+    }
+
+    /** Reads all of it as who fills a database, until it ends or the test does. */
+    function read(client: KafkaClient, group: string) {
+      const stop = new AbortController();
+      const names: string[] = [];
+      const ended = createKafkaReader(client, { prefix, group: `${prefix}-${group}`, logger }).run(
+        async ({ entries }) => void names.push(...entries.map(({ record }) => nameOf(record))),
+        stop.signal,
+      );
+      running.push(async () => {
+        stop.abort();
+        await ended.catch(() => {});
+      });
+      return { names, ended };
+    }
+
+    async function expectRefused(other: string, ofThem: KafkaClient, program: string): Promise<void> {
+      const sentence = `the log of KAFKA_TOPIC_PREFIX ${prefix} is of the program ${other}, and PROGRAM_ID is ${program}: set PROGRAM_ID to the one that it is of, or give the other an empty database in CLICKHOUSE_URL (a directory in DATA_DIR, where that is not set) and, where KAFKA_BROKERS is set, a log of its own in KAFKA_TOPIC_PREFIX`;
+      const refused = readLogPosition(ofThem, prefix, nothingApplied);
+      await expect(refused).rejects.toThrow(ConfigError);
+      await expect(refused).rejects.toThrow(sentence);
+      await expect(mustBeOfProgram(ofThem, prefix)).rejects.toThrow(sentence);
+      const { names, ended } = read(ofThem, program);
+      await expect(ended).rejects.toThrow(sentence);
+      expect(names).toEqual([]);
+    }
+
+    test('it is refused to another before anything of it is applied, or asked where it ends', async () => {
+      await append(theirs, BEGUN);
+      await expectRefused(THEIRS, ours, OURS);
+      expect(await readLogPosition(theirs, prefix, nothingApplied)).toEqual({ slot: 6n, followed: 6n });
+      const { names } = read(theirs, 'own');
+      // Two gaps in each partition of transactions, the marker in all four, and the two that have a key.
+      await awaited(() => expect(names).toHaveLength(2 * 2 + 4 + 2));
+    });
+
+    test('it is told by what retention has left of it', async () => {
+      await append(theirs, BEGUN);
+      const admin = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING }).admin();
+      await admin.connect();
+      for (const topic of HISTORY_TOPICS.map((one) => topicName(prefix, one))) {
+        const partitions = (await admin.fetchTopicOffsets(topic)).map(({ partition, high }) => ({
+          partition,
+          offset: String(Number(high) - 1),
+        }));
+        await admin.deleteTopicRecords({ topic, partitions });
+      }
+      await admin.disconnect();
+      await expectRefused(THEIRS, ours, OURS);
+    });
+
+    test('it is told by a first start that was killed before every partition had a record', async () => {
+      await append(theirs, [gapRecord(0n, 5n)]);
+      await expectRefused(THEIRS, ours, OURS);
+      expect(await readLogPosition(theirs, prefix, nothingApplied)).toBe(null);
+    });
+
+    test('a log of before is of who goes on with it, and whoever reads it as before has all of it', async () => {
+      await append(older, BEGUN);
+      expect(await readLogPosition(ours, prefix, nothingApplied)).toEqual({ slot: 6n, followed: 6n });
+      await mustBeOfProgram(ours, prefix);
+      await append(ours, [accountRecord(7n, 3), markerRecord(7n)]);
+      await expectRefused(OURS, theirs, THEIRS);
+      const expected = [...BEGUN, ...BEGUN.slice(0, 2), ...Array(3).fill(markerRecord(6n))]
+        .concat(accountRecord(7n, 3), ...Array(4).fill(markerRecord(7n)))
+        .map((record) => nameOf(record as LogRecord));
+      for (const reading of [read(older, 'older'), read(ours, 'newer')])
+        await awaited(() => expect(reading.names.toSorted()).toEqual(expected.toSorted()));
+    });
+
+    test('where two were first in one at once, who reads it already ends before what is of the other', async () => {
+      await append(ours, BEGUN);
+      const { names, ended } = read(ours, 'own');
+      await awaited(() => expect(names).toHaveLength(2 * 2 + 4 + 2));
+      const refused = expect(ended).rejects.toThrow(`is of the program ${THEIRS}, and PROGRAM_ID is ${OURS}`);
+      await append(theirs, [markerRecord(7n)]);
+      await refused;
+      expect(names).not.toContain('marker 7');
+    });
+
+    test('npm start says so before an empty database has anything of it, and goes on with its own', async () => {
+      await append(theirs, BEGUN);
+      const store = await freshDatabase();
+      running.push(() => store.close());
+      const configOf = (program: string) =>
+        readConfig({
+          ...{ KAFKA_BROKERS: brokers.join(','), KAFKA_TOPIC_PREFIX: prefix },
+          ...{ KAFKA_PARTITIONS: String(PARTITIONS), PROGRAM_ID: program },
+        });
+      await expect(openLog(configOf(OURS), store, logger)).rejects.toThrow('KAFKA_TOPIC_PREFIX');
+      expect(await store.query('SELECT * FROM log_partitions')).toEqual([]);
+      const log = await openLog(configOf(THEIRS), store, logger);
+      expect(await log.position()).toEqual({ slot: 6n, followed: 6n });
+      await log.close();
+    });
+  },
+);
