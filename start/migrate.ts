@@ -2,6 +2,7 @@ import '../runtime/process/node-version.ts';
 import { migratePostgres } from '../api/postgres/migrate.ts';
 import { openPool } from '../api/postgres/pool.ts';
 import { openServer } from '../clickhouse/client.ts';
+import { isOfProgram } from '../clickhouse/queries/progress/indexed-program.ts';
 import { migrate } from '../clickhouse/schema/migrate.ts';
 import { replicaAdvice } from '../clickhouse/schema/replicas.ts';
 import { openServing } from '../clickhouse/serving/serving.ts';
@@ -10,6 +11,7 @@ import { ensureTopics, keptOtherwise } from '../ingest/log/kafka/topics.ts';
 import { type Config, required } from '../runtime/config/config.ts';
 import { readFlags } from '../runtime/config/flags.ts';
 import { loadConfig } from '../runtime/config/load.ts';
+import { isSet } from '../runtime/config/variables.ts';
 import { runMain } from '../runtime/process/lifecycle.ts';
 import { createLogger } from '../runtime/process/log.ts';
 import { notReached } from '../runtime/process/not-reached.ts';
@@ -17,7 +19,7 @@ import { notReached } from '../runtime/process/not-reached.ts';
 const COMMAND = {
   usage: 'npm run migrate',
   about:
-    'Brings ClickHouse (CLICKHOUSE_URL) and Postgres (POSTGRES_URL) to the current schema, and creates the topics of\nthe log where KAFKA_BROKERS is set. Safe to repeat and to run twice at once.',
+    'Brings ClickHouse (CLICKHOUSE_URL) and Postgres (POSTGRES_URL) to the current schema, and creates the topics of\nthe log where KAFKA_BROKERS is set. Safe to repeat and to run twice at once. Where PROGRAM_ID is set, a database of\nanother program is left as it is.',
   flags: {},
 } as const;
 
@@ -27,7 +29,8 @@ await runMain(async () => {
   const why = 'npm start migrates its embedded engine by itself';
   const clickhouseUrl = required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);
   const postgresUrl = required(config.postgresUrl, 'POSTGRES_URL', why);
-  const { done, advice } = await migrateClickHouse(clickhouseUrl, config.clickhouseCluster).catch(
+  const programId = isSet('PROGRAM_ID', process.env) ? config.programId : null;
+  const { done, advice } = await migrateClickHouse(clickhouseUrl, config.clickhouseCluster, programId).catch(
     notReached('CLICKHOUSE_URL'),
   );
   say('ClickHouse', done);
@@ -44,7 +47,9 @@ function say(what: string, done: readonly string[]): void {
 async function migrateClickHouse(
   url: string,
   cluster: string | null,
+  programId: string | null,
 ): Promise<{ done: string[]; advice: string | null }> {
+  if (programId !== null) await mustBeOfProgram(url, cluster, programId);
   const home = await openServer(url, cluster);
   const done = await migrate(home, cluster);
   await home.close();
@@ -55,6 +60,18 @@ async function migrateClickHouse(
     return { done, advice: cluster === null ? await replicaAdvice(serving).catch(() => null) : null };
   } finally {
     await serving.close();
+  }
+}
+
+/**
+ * Asked of both before either is changed: who fills that of another program may be of an older version, and writes nothing
+ * into tables that it does not know.
+ * @throws ConfigError where one is of another.
+ */
+async function mustBeOfProgram(url: string, cluster: string | null, programId: string): Promise<void> {
+  for (const open of [openServer, openServing]) {
+    const store = await open(url, cluster);
+    await isOfProgram(store, programId).finally(store.close);
   }
 }
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { openEmbedded, type Store } from '../clickhouse/client.ts';
 import { brokenParts } from '../clickhouse/embedded/broken-parts.ts';
 import { withLowPriorityThreads } from '../clickhouse/embedded/thread-priority.ts';
-import { declareProgram } from '../clickhouse/queries/progress/indexed-program.ts';
+import { declareProgram, isOfProgram } from '../clickhouse/queries/progress/indexed-program.ts';
 import type { LeaseTimes, LogLease } from '../clickhouse/schema/log-lease.ts';
 import { migrate } from '../clickhouse/schema/migrate.ts';
 import { openServed, type Serving } from '../clickhouse/serving/serving.ts';
@@ -49,7 +49,8 @@ async function openOwn(dataDir: string, logger: Logger): Promise<Pick<Stores, 's
 
 /**
  * Brings a store to the current schema, and says of which program it is. Who fills it meanwhile from a log of its own may be
- * of an older version, and writes nothing into tables that it does not know: before that one has ended nothing is changed.
+ * of an older version, and writes nothing into tables that it does not know: before that one has ended nothing is changed,
+ * and of another program's nothing at all.
  * @returns the lease under which it is filled, where it is one that others reach too.
  * @throws ConfigError, with the store closed, where another fills it, it cannot be brought further, or is of another program;
  * RetryableError where another may have come to fill it meanwhile.
@@ -63,6 +64,7 @@ export async function prepareStore(
   const { clickhouseCluster: cluster, programId } = config;
   let lease: LogLease | null = null;
   try {
+    await isOfProgram(store, programId);
     lease = await leaseOf(config, store, logger, leaseTimes);
     await migrate(store, cluster);
     // That takes as long as it takes, and whoever gives no sign of life meanwhile counts as dead.

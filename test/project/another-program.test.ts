@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
 import { declareProgram } from '../../clickhouse/queries/progress/indexed-program.ts';
 import { migrate } from '../../clickhouse/schema/migrate.ts';
+import { openDatabase, replayDatabase } from '../../clickhouse/serving/serving.ts';
 import { createKafkaClient } from '../../ingest/log/kafka/client.ts';
 import type { KafkaClient } from '../../ingest/log/kafka/cluster.ts';
 import { ensureTopics, topicName } from '../../ingest/log/kafka/topics.ts';
@@ -16,7 +17,7 @@ import { createLogger } from '../../runtime/process/log.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import { key } from '../ingest/materialise/support/records.ts';
 import { gapRecord, markerRecord } from '../ingest/support/records.ts';
-import { freshDatabase, urlOf } from '../support/database.ts';
+import { emptyDatabase, freshDatabase, urlOf } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { brokerMissing } from '../support/kafka.ts';
 import { sharedBrokers } from '../support/servers-of-run.ts';
@@ -99,6 +100,50 @@ describe('over a database of another program', () => {
     await own.close();
     const embedded = { KAFKA_BROKERS: '', CLICKHOUSE_URL: '', POSTGRES_URL: '' };
     expect(await run('start/main.ts', embedded)).toEqual(REFUSED);
+  });
+
+  describe('of a version before', () => {
+    /** With no table but that one, so that migrate has all to make. */
+    async function older(database: Store): Promise<void> {
+      await database.command(
+        'CREATE TABLE indexed_program (program String) ENGINE = ReplacingMergeTree ORDER BY program',
+      );
+      await database.insert('indexed_program', [{ program: THEIRS }]);
+    }
+    const tablesOf = async (database: Store) =>
+      (
+        await database.query<{ name: string }>(
+          'SELECT name FROM system.tables WHERE database = currentDatabase()',
+        )
+      ).map(({ name }) => name);
+
+    test('npm run migrate leaves it as it was, and makes it current where it is told of no program', async () => {
+      const home = await emptyDatabase();
+      onTestFinished(() => home.close());
+      await older(home);
+      expect(await run('start/migrate.ts', { CLICKHOUSE_URL: urlOf(home) })).toEqual(REFUSED);
+      expect(await tablesOf(home)).toEqual(['indexed_program']);
+      // Nobody is at Postgres.
+      const told = await run('start/migrate.ts', { CLICKHOUSE_URL: urlOf(home), PROGRAM_ID: '' });
+      expect(told.last).toContain('POSTGRES_URL');
+      expect(await tablesOf(home)).toContain('policies');
+    });
+
+    test('so it does where a replay has made the one that serves', async () => {
+      const home = await emptyDatabase();
+      onTestFinished(() => home.close());
+      await home.command(
+        'CREATE TABLE serving (id UInt8, version UInt64, database String) ENGINE = ReplacingMergeTree ORDER BY id',
+      );
+      const database = replayDatabase(home.database, 1);
+      await home.insert('serving', [{ version: '1', database }]);
+      const serving = await openDatabase(urlOf(home), database, null);
+      onTestFinished(() => serving.close());
+      await older(serving);
+      expect(await run('start/migrate.ts', { CLICKHOUSE_URL: urlOf(home) })).toEqual(REFUSED);
+      expect(await tablesOf(serving)).toEqual(['indexed_program']);
+      expect(await tablesOf(home)).toEqual(['serving']);
+    });
   });
 
   describe.skipIf(missing !== null)(`with a log${missing === null ? '' : ` (${missing})`}`, () => {

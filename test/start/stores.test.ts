@@ -8,6 +8,7 @@ import { readConfig } from '../../runtime/config/config.ts';
 import { ConfigError, RetryableError } from '../../runtime/errors.ts';
 import { createLogger } from '../../runtime/process/log.ts';
 import { openStores, prepareStore } from '../../start/stores.ts';
+import { key } from '../ingest/materialise/support/records.ts';
 import { awaited } from '../support/awaited.ts';
 import { emptyDatabase, urlOf } from '../support/database.ts';
 
@@ -56,6 +57,17 @@ test('a database that another npm start fills, of an older version maybe, is bro
   expect(await tablesOf(store)).toContain('policies');
   await lease?.release();
   await own.close();
+});
+
+test('a database of another program is brought no further, nor asked who fills it', async () => {
+  const store = await emptyServer();
+  await store.command(
+    'CREATE TABLE indexed_program (program String) ENGINE = ReplacingMergeTree ORDER BY program',
+  );
+  await store.insert('indexed_program', [{ program: key('theirs') }]);
+  const refused = prepareStore(await openServer(urlOf(store), null), readConfig({}), logger, PATIENT);
+  await expect(refused).rejects.toThrow(`is of the program ${key('theirs')}`);
+  expect(await tablesOf(store)).toEqual(['indexed_program']);
 });
 
 test('a server with a log of its own is filled by several', async () => {
