@@ -12,7 +12,7 @@ export interface Latest {
   read<T>(make: (view: View) => T): Promise<Memo<T>>;
   /** The same without waiting; null where the store has to be asked first. */
   readNow<T>(make: (view: View) => T): Memo<T> | null;
-  /** Whether what was made of it before would be made the same now. Of another database this says nothing. */
+  /** Whether what was made of it before would be made the same now; not where the memory of then was let go. */
   held<T>(made: Memo<T>): boolean;
   /** The serving database. @throws RetryableError before the first connection. */
   currentStore(): Store;
@@ -79,6 +79,7 @@ export function createLatest(options: LatestOptions): Latest {
       following: false,
     };
     // Home stays open whatever serves, and its memory would with it. Who reads the former one yet has it in hand.
+    for (const { memory } of memories.values()) memory.letGo();
     memories.clear();
     memories.set(store, made);
     return made;

@@ -10,7 +10,7 @@ import {
 import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import { attempt } from './attempt.ts';
-import { addKey, type Cell, createCells, type Keys } from './cells/cells.ts';
+import { addKey, type Cell, createCells, GONE, type Keys, type Source } from './cells/cells.ts';
 import { foundFor, type LoadedKeys, loadKeys, startLoads } from './cells/load.ts';
 import { replace } from './cells/replace.ts';
 import { dropSlow, forgetTouched, planOf } from './cells/touched.ts';
@@ -58,6 +58,8 @@ export interface Memory {
   age(): number;
   /** Milliseconds since it last answered anything. */
   silence(): number;
+  /** What was made of it holds no more, nor does what is. Who reads it yet ends in it. */
+  letGo(): void;
 }
 
 /** Between two looks at what is missing; beyond them sums are absent for that reason. */
@@ -91,7 +93,8 @@ export function createMemory(options: MemoryOptions): Memory {
   const state: StateCells = { progress: stateCell(), missing: stateCell(), ranked: stateCell() };
   const ranked = createRanked(observed(beside, heard), mostRanked);
   const [parts, rowParts] = [createAnswerParts(PARTS_BYTES), createRowParts(ROWS_BYTES)];
-  const memory = { cells, parts, rowParts, state, ranked, clock: 0 };
+  const itself: Source = { stamp: 0, until: Number.POSITIVE_INFINITY, usedAt: 0 };
+  const memory = { itself, cells, parts, rowParts, state, ranked, clock: 0 };
   let wantsRanked = false;
   let missing: Missing | null = null;
   let isSettled = false;
@@ -207,6 +210,9 @@ export function createMemory(options: MemoryOptions): Memory {
     isBehind: () => moved,
     age: () => monotonic() - contactAt,
     silence: () => monotonic() - heardAt,
+    letGo: () => {
+      itself.stamp = GONE;
+    },
     holds: (made) => {
       memory.clock = monotonic();
       return holds(made, clock(), memory.clock);

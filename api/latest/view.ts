@@ -64,6 +64,7 @@ export interface Reading {
 
 export function openView(
   memory: {
+    itself: Source;
     cells: Cells;
     parts: AnswerParts;
     rowParts: RowParts;
@@ -76,8 +77,8 @@ export function openView(
   slices: TimeSlices,
 ): Reading {
   const lacks: Keys = new Map();
-  const cells: Source[] = [];
-  const stamps: number[] = [];
+  const cells: Source[] = [memory.itself];
+  const stamps: number[] = [memory.itself.stamp];
   let lacksRanked = false;
   let misfits = false;
   let isUnfinished = false;

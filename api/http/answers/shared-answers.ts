@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import type { Source } from '../../latest/cells/cells.ts';
 import type { Latest } from '../../latest/latest.ts';
-import type { Memo } from '../../latest/memos/memo.ts';
+import { isLetGo, type Memo, memoryOf } from '../../latest/memos/memo.ts';
 import type { View } from '../../latest/view.ts';
 import type { RouteReply } from '../route.ts';
 import { createReadsForAll, type InTurn } from '../turns/read-for-all.ts';
@@ -76,7 +77,17 @@ export function createSharedAnswers(
     for (const one of rooms) if (one !== but) one.delete(key);
   };
 
+  let memory: Source | undefined;
+  /** What is kept is of one memory: of a former one it holds no more, and would keep what that held. */
+  const forgetFormer = (now: Source | undefined) => {
+    if (now !== memory) for (const one of rooms) one.clear();
+    memory = now;
+  };
+
   const keep = (key: string, made: Memo<RouteReply>, now = answerOf(made.value), whole = ready): Kept => {
+    // Whoever waits for it began with that memory, too.
+    if (isLetGo(made)) return { made: { ...made, value: null }, answer: keptForm(now) };
+    forgetFormer(memoryOf(made));
     const before = keptOf(key);
     // Made of other states, and says the same: its bytes stay.
     const isSame = before?.answer.etag === now.etag && before.answer.status === now.status;

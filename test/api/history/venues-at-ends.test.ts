@@ -57,6 +57,7 @@ function longHistory(accounts: number, ends: number) {
     parts,
     rowParts: createRowParts(1_000),
     clock: 0,
+    itself: { stamp: 0, until: FOR_EVER, usedAt: 0 },
     state: null as never,
     ranked: null as never,
   };

@@ -290,7 +290,8 @@ test('what memory has meanwhile goes before what a reader has loaded for itself:
   const cells = createCells(1_000_000);
   cells.set('days', '', withText({ value: ['newer'], until: Number.POSITIVE_INFINITY }), 0);
   const parts = createAnswerParts(1_000_000);
-  const states = { state: null as never, ranked: null as never };
+  const itself = { stamp: 0, until: Number.POSITIVE_INFINITY, usedAt: 0 };
+  const states = { itself, state: null as never, ranked: null as never };
   const { view } = openView(
     { cells, parts, rowParts: createRowParts(1_000_000), ...states, clock: 0 },
     0,

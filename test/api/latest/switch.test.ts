@@ -1,8 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { LatestTimes } from '../../../api/latest/latest.ts';
+import { createSharedAnswers } from '../../../api/http/answers/shared-answers.ts';
+import { createLatest, type LatestTimes } from '../../../api/latest/latest.ts';
 import { type ServingStore, type ServingTimes, serveFrom } from '../../../api/latest/serving-store.ts';
+import type { View } from '../../../api/latest/view.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { declareProgram, isOfProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { switchServing } from '../../../clickhouse/serving/serving.ts';
@@ -135,6 +137,116 @@ test('an answer kept for the old database is not given for the new one', async (
   await awaited(() => expect(serving.currentStore().database).toBe(next.database));
   const again = await api.get<CoinAnswer>(path, { 'if-none-match': headers.get('etag') ?? '' });
   expect([again.status, again.body.origin.name]).toEqual([200, 'new']);
+});
+
+/** Answers as they are shared, of whatever serves, and what of memory the last one was made of. */
+function shareAnswers(serving: () => Store) {
+  const latest = createLatest({
+    ...{ currentStore: serving, clock: Date.now, signal: stop.signal },
+    times: { lostMs: PATIENCE_MS },
+  });
+  const shared = createSharedAnswers(latest, 1_000_000);
+  const keyOf = (path: string) => `${serving().database} ${path}`;
+  let of: WeakRef<object>;
+  const make = (view: View) => {
+    const origins = view.one('origins');
+    of = new WeakRef(origins);
+    return { status: 200, body: origins.map(({ name }) => name) };
+  };
+  const textOf = ({ bytes }: { bytes: Buffer }) => JSON.stringify(JSON.parse(bytes.toString()));
+  return {
+    of: () => of,
+    kept: (path: string) => {
+      const answer = shared.kept(keyOf(path));
+      return answer && textOf(answer);
+    },
+    ask: async (path: string) => {
+      const key = keyOf(path);
+      return textOf(shared.ready(key, make) ?? (await shared.wait(key, make, (work) => work(), '192.0.2.1')));
+    },
+  };
+}
+
+test('what was kept of a database is not told where it serves again after another did, be its memory new or not', async () => {
+  let current = former;
+  const { ask, kept } = shareAnswers(() => current);
+  expect([await ask('/one'), await ask('/other')]).toEqual(Array(2).fill('["old"]'));
+  current = next;
+  expect([await ask('/one'), kept('/other')]).toEqual(['["new"]', null]);
+  // As from a backup, or from the log once the engine was lost.
+  await former.insert('origins', [originRow(1, 'restored')]);
+  current = former;
+  expect([kept('/one'), kept('/other')]).toEqual([null, null]);
+  expect([await ask('/one'), kept('/other'), await ask('/other')]).toEqual([
+    '["restored"]',
+    null,
+    '["restored"]',
+  ]);
+  expect(kept('/other')).toBe('["restored"]');
+  current = next;
+  expect([kept('/one'), await ask('/other'), kept('/one')]).toEqual([null, '["new"]', null]);
+});
+
+test('an answer that ends in a memory that was let go is told to who waits for it, and kept for nobody', async () => {
+  const reached = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  let once = true;
+  const slow: Store = {
+    ...former,
+    query: async (sql, params) => {
+      const rows = await former.query<never>(sql, params);
+      if (!once || !sql.includes('FROM origins')) return rows;
+      once = false;
+      reached.resolve();
+      await held.promise;
+      return rows;
+    },
+  };
+  let current = slow;
+  const { ask, kept } = shareAnswers(() => current);
+  const began = ask('/slow');
+  await reached.promise;
+  current = next;
+  expect(await ask('/other')).toBe('["new"]');
+  await former.insert('origins', [originRow(1, 'restored')]);
+  current = slow;
+  expect(await ask('/other')).toBe('["restored"]');
+  const waits = ask('/slow');
+  held.resolve();
+  expect([await began, await waits]).toEqual(['["old"]', '["restored"]']);
+  expect([kept('/slow'), await ask('/slow')]).toEqual(Array(2).fill('["restored"]'));
+});
+
+test('answers that are kept keep nothing of a memory that was let go', async () => {
+  let current = former;
+  const { ask, of } = shareAnswers(() => current);
+  await ask('/one');
+  const ofFormer = of();
+  current = next;
+  await ask('/other');
+  await awaited(() => {
+    collect();
+    expect(ofFormer.deref()).toBeUndefined();
+  });
+  expect(of().deref()).toBeDefined();
+});
+
+test('a page that was kept before a replay is made anew where the database of before it serves again', async () => {
+  const { api, serving } = await open();
+  const path = `/coins/${key('coin')}`;
+  const first = await api.get(path);
+  const etag = first.headers.get('etag') ?? '';
+  expect((await api.request('GET', path, { headers: { 'if-none-match': etag } })).status).toBe(304);
+  await turn();
+  await awaited(() => expect(serving.currentStore().database).toBe(next.database));
+  expect(await ask(api)).toBe('new 200');
+  await former.insert('origins', [originRow(1, 'restored')]);
+  await switchServing(former, { from: next.database, to: former.database }, null);
+  await awaited(() => expect(serving.currentStore().database).toBe(former.database));
+  await api.get('/origins');
+  const again = await api.get<CoinAnswer>(path, { 'if-none-match': etag });
+  expect(again.status).toBe(200);
+  expect(again.body.origin.name).toBe('restored');
 });
 
 test('each ranking that somebody follows is told anew of the new database, and so is whoever follows it from then on', async () => {

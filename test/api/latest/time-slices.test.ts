@@ -16,7 +16,8 @@ function longAnswer({ partsBytes = 1_000_000 } = {}) {
   const cells = createCells(1_000_000);
   cells.set('prices', 'q', withText({ value: [], until: FOR_EVER }), 0);
   const parts = createAnswerParts(partsBytes);
-  const states = { state: null as never, ranked: null as never };
+  const itself = { stamp: 0, until: FOR_EVER, usedAt: 0 };
+  const states = { itself, state: null as never, ranked: null as never };
   const memory = { cells, parts, rowParts: createRowParts(1_000), ...states, clock: 0 };
   const slices = createTimeSlices(() => now);
   /** Milliseconds that it kept the thread. */
