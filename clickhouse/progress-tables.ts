@@ -21,7 +21,7 @@ export interface GapPlaceRow {
 
 /**
  * Who follows events looks so many slots back from what is applied for those that came late. What comes in further behind
- * is counted, in the row of its partition.
+ * is counted, in the row of its partition, and so is a gap that is opened anew: its events are told of by its closing alone.
  */
 export const WINDOW_SLOTS = 64n;
 
@@ -42,7 +42,7 @@ export interface AppliedRow {
   followed: string | null;
   /** Of that slot, or of a lower one where no more is known. */
   followed_time: number | null;
-  /** Of this partition, with events further behind than WINDOW_SLOTS. */
+  /** Of this partition, with events further behind than WINDOW_SLOTS, or what opens a closed gap anew. */
   late_batches: number;
 }
 

@@ -104,8 +104,8 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
       }
       const made = await latest.read(indexPosition);
       const { slot, closedGaps } = made.value;
-      // Until it is told of, everybody's place is still one from before it came.
-      const late = mayTellLate() ? made.value.late : tip.late;
+      // Until it is told of, everybody's place is still one from before it came. A gap that is told anyway tells it, too.
+      const late = mayTellLate() || closedGaps !== tip.closedGaps ? made.value.late : tip.late;
       if (at.store !== store && slot < tip.slot) {
         await begin(store);
         return { events: [], gap: 'another database serves by now, and it is not as far' };

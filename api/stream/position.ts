@@ -1,4 +1,4 @@
-/** How often the past was filled in far behind: gaps of history that were closed, and batches that came late. */
+/** How often the past was filled in far behind: gaps of history that are closed, and batches that came late or opened one anew. */
 export interface FilledIn {
   closedGaps: number;
   late: number;

@@ -9,18 +9,24 @@ export interface EventsOfBatch {
   facts: { events: readonly Slotted[]; derived: readonly Slotted[] };
   struck: { events: readonly Slotted[] };
   records: { recomputes: readonly RecomputeRecord[] };
-  gaps: { opened: readonly GapRow[] };
+  gaps: { opened: readonly GapRow[]; progressed: readonly GapRow[] };
+}
+
+/** Where the partition stood before. */
+interface Before {
+  slot: bigint;
+  highest: bigint;
+  gaps: ReadonlyMap<bigint, GapPlace>;
+  gapsAhead: ReadonlyMap<bigint, bigint>;
 }
 
 /**
  * Whether some of it lies so far behind what the partition had applied that who looks at the newest slots alone does not
- * find it. What lies in an open gap is told of by the closing of that. It goes by the batch alone, never by what is stored:
- * one that is tried again finds its own events there.
+ * find it. What lies in an open gap is told of by the closing of that. One that was closed before is told of as it opens:
+ * who is away from before that until behind its closing finds as many closed as there were. It goes by the batch alone,
+ * never by what is stored: one that is tried again finds its own events there.
  */
-export function isLate(
-  { facts, struck, records, gaps }: EventsOfBatch,
-  before: { slot: bigint; gaps: ReadonlyMap<bigint, GapPlace> },
-): boolean {
+export function isLate({ facts, struck, records, gaps }: EventsOfBatch, before: Before): boolean {
   const isBehind = (slot: bigint) => slot + WINDOW_SLOTS <= before.slot;
   const events = [...facts.events, ...facts.derived, ...struck.events].filter(({ mint }) => mint !== '');
   const behind = events.map(({ slot }) => BigInt(slot)).filter(isBehind);
@@ -28,8 +34,18 @@ export function isLate(
   const isInGap = (slot: bigint) => open.some(([from, to]) => from <= slot && slot <= to);
   // Around which slots others have written is not known more closely.
   return (
-    behind.some((slot) => !isInGap(slot)) || records.recomputes.some(({ slots }) => slots.some(isBehind))
+    behind.some((slot) => !isInGap(slot)) ||
+    records.recomputes.some(({ slots }) => slots.some(isBehind)) ||
+    [...gaps.opened, ...gaps.progressed].some((row) => opensAnew(row, before))
   );
+}
+
+/** Of one whose rows are ahead of the partition's place nobody knows what it was before: it may have been closed. */
+function opensAnew({ from_slot, log_offset, closed }: GapRow, { highest, gaps, gapsAhead }: Before): boolean {
+  const [from, offset] = [BigInt(from_slot), BigInt(log_offset)];
+  // What is read again opened it then.
+  if (closed === 1 || offset <= highest) return false;
+  return gaps.get(from)?.closed === true || offset <= (gapsAhead.get(from) ?? -1n);
 }
 
 type Slots = [from: bigint, to: bigint];

@@ -24,7 +24,9 @@ export interface Progress {
   followed: MarkerRecord['followed'] | null;
   /** The gaps this partition has applied, by their first slots. */
   gaps: Map<bigint, GapPlace>;
-  /** How many of its batches brought events too far behind for who looks at the newest slots. */
+  /** By their first slots those with rows of records beyond what was applied, as of a writer that was killed: up to which. */
+  gapsAhead: ReadonlyMap<bigint, bigint>;
+  /** How many of its batches brought events too far behind for who looks at the newest slots, or opened a closed gap anew. */
   lateBatches: number;
   /** That by which this process had the partition then; null where it was read, or nobody else reads the log. */
   assignment: number | null;
@@ -49,7 +51,8 @@ export async function readProgress(store: Store, topic: Topic, partition: number
     { topic, partition },
   );
   const gaps = await store.query<StoredGap>(
-    `SELECT g.from_slot AS from_slot, g.to_slot AS to_slot, g.to_time AS to_time, g.closed AS closed,
+    `SELECT g.from_slot AS from_slot, g.log_offset AS log_offset, g.to_slot AS to_slot, g.to_time AS to_time,
+       g.closed AS closed,
        p.before AS before, p.unread AS unread, p.first_slot AS first_slot
      FROM gaps AS g FINAL
      LEFT JOIN (SELECT * FROM gap_places FINAL WHERE log_partition = {partition:UInt32}) AS p
@@ -57,12 +60,14 @@ export async function readProgress(store: Store, topic: Topic, partition: number
      WHERE g.log_partition = {partition:UInt32}`,
     { partition },
   );
+  const offset = BigInt(row?.log_offset ?? -1);
+  const ahead = gaps.filter((gap) => BigInt(gap.log_offset) > offset);
   return {
     topic,
     partition,
     assignment: null,
-    offset: BigInt(row?.log_offset ?? -1),
-    highest: BigInt(row?.log_offset ?? -1),
+    offset,
+    highest: offset,
     slot: BigInt(row?.slot ?? 0),
     blockTime: row?.block_time == null ? null : Number(row.block_time),
     lastSignature:
@@ -82,6 +87,7 @@ export async function readProgress(store: Store, topic: Topic, partition: number
             blockTime: row.followed_time === null ? null : Number(row.followed_time),
           },
     lateBatches: row?.late_batches ?? 0,
+    gapsAhead: new Map(ahead.map((gap) => [BigInt(gap.from_slot), BigInt(gap.log_offset)])),
     gaps: new Map(
       gaps.map((gap) => [
         BigInt(gap.from_slot),
@@ -187,7 +193,9 @@ function writtenUpTo({ offset, writtenAt }: Progress, batch: LogBatch, now: numb
  */
 export async function skipCutOffBatch(store: Store, most: number): Promise<void> {
   const progress = await readProgress(store, 'transactions', 0);
-  const passed = { ...progress, offset: progress.offset + BigInt(most) };
+  // It may have opened a closed gap anew.
+  const lateBatches = progress.lateBatches + (progress.gapsAhead.size > 0 ? 1 : 0);
+  const passed = { ...progress, lateBatches, offset: progress.offset + BigInt(most) };
   // Nothing was applied: when something last was is served.
   const [last] = await store.query<{ at: string }>('SELECT toString(max(applied_at)) AS at FROM applied');
   await store.insert('applied', [progressRow(passed, Number(last?.at ?? 0))]);

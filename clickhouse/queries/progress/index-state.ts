@@ -24,7 +24,7 @@ export interface AppliedState {
   verified_slot: string | null;
   /** Unix milliseconds of the newest write of any materialiser. */
   applied_at: string;
-  /** How often events came in too far behind for who looks at the newest slots, in gaps not counted. */
+  /** How often events came in too far behind for who looks at the newest slots, in gaps not counted, or closed gaps were opened anew. */
   late_batches: number;
 }
 

@@ -84,6 +84,42 @@ test('an event of long ago is a gap to who listens, to who comes back, and to no
   }
 });
 
+const gapOf = (fromSlot: bigint, toSlot: bigint, closed: boolean): LogRecord => ({
+  ...{ kind: 'gap', fromSlot, toSlot, toTime: null, closed },
+});
+
+test('who was away while a gap was opened anew and closed is told a gap, as who listens is, and of the first closing once', async () => {
+  const WAS_CLOSED = 'a gap of history was closed: its events are in the list';
+  const path = `${api.url}/stream/activity`;
+  const listener = await listenTo(path);
+  await listener.firstId();
+  await reach(1_400n, gapOf(100n, 200n, false), routedIn(150n));
+  await reach(1_401n, gapOf(100n, 100n, true));
+  await listener.until(1);
+  await reach(1_402n, routedIn(1_402n));
+  await listener.until(2);
+  expect(told(listener)).toEqual([WAS_CLOSED, 1_402]);
+  // Away from here on.
+  const id = listener.heard[1]?.id;
+  await reach(1_403n, gapOf(100n, 180n, false));
+  await listener.until(3);
+  await reach(1_404n, routedIn(160n), gapOf(100n, 100n, true));
+  await listener.until(4);
+  await reach(1_405n, routedIn(1_405n));
+  await listener.until(5);
+  expect(told(listener).slice(2)).toEqual([WAS_CLOSED, WAS_CLOSED, 1_405]);
+  const back = await listenTo(path, id);
+  await back.until(1);
+  expect(told(back)).toEqual([CAME_LATE]);
+  const after = await listenTo(path, listener.heard[3]?.id);
+  await after.until(1);
+  expect(told(after)).toEqual([1_405]);
+  for (const one of [listener, back, after]) {
+    one.close();
+    await one.ended;
+  }
+});
+
 test('while more and more of it comes it is told every so often, and nobody is called up to date meanwhile', async () => {
   const applied = { slot: '1000', highest_slot: '1000', late_batches: 0 };
   const empty = { query: async () => [], aside: () => empty } as unknown as Store;

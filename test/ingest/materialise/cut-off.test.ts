@@ -107,6 +107,19 @@ describe('a log that ends with its process', () => {
     expect(await times()).toEqual(before);
   });
 
+  test('a closed gap that was opened anew by what was cut off is counted for who is away meanwhile', async () => {
+    const gap = (closed: boolean): LogRecord => {
+      return { kind: 'gap', fromSlot: 10n, toSlot: closed ? 10n : 20n, toTime: null, closed };
+    };
+    const counted = () => store.query('SELECT sum(late_batches) AS late FROM applied FINAL');
+    await liveThrough([gap(false), gap(true), marker(30n)], 30n);
+    expect(await counted()).toEqual([{ late: '0' }]);
+    await dieWith([gap(false), marker(31n)]);
+    await liveThrough([gap(true), marker(41n)], 41n);
+    expect(await openGaps(store)).toEqual([]);
+    expect(await counted()).toEqual([{ late: '1' }]);
+  });
+
   test('a gap that is opened again is open, though the closing that was cut off came later in its log', async () => {
     const gap = (toSlot: bigint, closed: boolean): LogRecord => {
       return { kind: 'gap', fromSlot: 10n, toSlot, toTime: null, closed };

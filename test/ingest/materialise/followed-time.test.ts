@@ -7,10 +7,11 @@ import { batchOf, logOf } from './support/records.ts';
 const START: Progress = {
   ...{ topic: 'accounts', partition: 0, offset: -1n, slot: 0n, blockTime: null, lastSignature: null },
   ...{ highest: -1n, writtenAt: null, followed: null, gaps: new Map(), lateBatches: 0, assignment: null },
+  gapsAhead: new Map(),
 };
 const NO_EVENTS = {
   ...{ facts: { events: [], derived: [] }, struck: { events: [] } },
-  ...{ records: { recomputes: [] }, gaps: { opened: [] } },
+  ...{ records: { recomputes: [] }, gaps: { opened: [], progressed: [] } },
 };
 const timeAt = (slot: bigint) => 1_700_000_000 + Number(slot);
 const marker = (slot: bigint, followed?: MarkerRecord['followed']): MarkerRecord => ({

@@ -64,6 +64,50 @@ test('what history brings into a gap is told by its closing, and what comes behi
   expect(await take(at(601n))).toBe(2);
 });
 
+test('a gap that is opened anew is counted, and neither its first opening nor any closing', async () => {
+  expect(await take(gap(500n, 800n, false), gap(500n, 500n, true))).toBe(0);
+  expect(await take(gap(500n, 700n, false))).toBe(1);
+  expect(await take(at(600n), gap(500n, 599n, false))).toBe(1);
+  expect(await take(gap(500n, 500n, true))).toBe(1);
+  // Of a batch that opens and closes it nobody sees it open, and of its events none was told by then.
+  expect(await take(gap(500n, 800n, false), at(601n), gap(500n, 500n, true))).toBe(2);
+  // What a reader of history has closed is not opened by who still narrows it.
+  expect(await take(gap(300n, 400n, false), gap(300n, 400n, true), gap(300n, 350n, false))).toBe(2);
+  begin();
+  expect(await take(gap(500n, 800n, false))).toBe(3);
+});
+
+test('one that is read again opens no gap anew', async () => {
+  const opening = gap(500n, 800n, false);
+  expect(await take(opening, gap(500n, 500n, true), at(1_001n), marker(1_001n))).toBe(0);
+  next = 1n;
+  expect(await take(opening, gap(500n, 500n, true), at(1_001n), marker(1_001n))).toBe(0);
+});
+
+test('one whose writer was killed once its gap stood open, or closed again, is counted by who takes it up, once', async () => {
+  await take(gap(500n, 800n, false), gap(500n, 500n, true));
+  let fails = true;
+  const killed: Store = {
+    ...store,
+    insert: async (table, rows) => {
+      if (fails && table === 'applied') throw new Error('killed');
+      await store.insert(table, rows);
+    },
+  };
+  begin({ store: killed });
+  await expect(take(gap(500n, 800n, false))).rejects.toThrow('killed');
+  begin();
+  expect(await take(gap(500n, 800n, false))).toBe(1);
+  expect(await take(gap(500n, 500n, true))).toBe(1);
+  begin({ store: killed });
+  const again = [gap(500n, 800n, false), at(600n), gap(500n, 500n, true)];
+  await expect(take(...again)).rejects.toThrow('killed');
+  fails = false;
+  begin();
+  expect(await take(...again.slice(0, 2))).toBe(2);
+  expect(await take(...again.slice(2))).toBe(2);
+});
+
 test('what the chain does not have is counted as it is taken out, and what others have written as they say so', async () => {
   await take(at(1_001n, 'ghost'), marker(1_100n));
   const signature = encodeBase58(rawSignature('ghost'));

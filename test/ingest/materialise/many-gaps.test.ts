@@ -7,7 +7,7 @@ import { batchOf, logOf } from './support/records.ts';
 const CLOSED: GapPlace = { toSlot: 9n, toTime: null, closed: true, before: null, obstacle: null };
 const NO_EVENTS = {
   ...{ facts: { events: [], derived: [] }, struck: { events: [] } },
-  ...{ records: { recomputes: [] }, gaps: { opened: [] } },
+  ...{ records: { recomputes: [] }, gaps: { opened: [], progressed: [] } },
 };
 const gap = (fromSlot: bigint, change: Partial<GapRecord>): GapRecord => ({
   ...{ kind: 'gap', fromSlot, toSlot: fromSlot + 5n, toTime: null, closed: false },
@@ -19,6 +19,7 @@ test('the gaps that a partition has closed are copied by a batch that tells of o
   const before: Progress = {
     ...{ topic: 'transactions', partition: 0, offset: -1n, slot: 0n, blockTime: null, lastSignature: null },
     ...{ highest: -1n, writtenAt: null, followed: null, gaps, lateBatches: 0, assignment: null },
+    gapsAhead: new Map(),
   };
   const after = (...records: LogRecord[]) =>
     advance(before, batchOf('transactions', logOf(records)), 0, NO_EVENTS).gaps;
