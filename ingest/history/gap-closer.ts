@@ -6,7 +6,8 @@ import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { LogWriter } from '../log/port.ts';
 import { beginOf, type StoredBefore } from './begin-of.ts';
 import { type Gap, HistoryUnavailableError, NotSettledError, PlaceUnknownError } from './gap.ts';
-import { type Due, nextDue } from './next-due.ts';
+import { type GapTask, taskOf } from './gap-task.ts';
+import { nextDue } from './next-due.ts';
 import { closeGap, progress, type UnreadGap } from './read-history.ts';
 
 export interface GapCloser {
@@ -30,6 +31,15 @@ export interface GapCloser {
   unread(gap: UnreadGap): void;
   /** Whether a gap with this first slot was opened or closed by this process. */
   knows(fromSlot: bigint): boolean;
+  /** The first slots of those that are to be closed. */
+  waiting(): bigint[];
+  /**
+   * Leaves alone what the store has closed as far as it reaches: a backfill has read it. Not where the store may lack what
+   * the log was told of it here: it may have been opened again since.
+   * @param readTo by first slots, up to where those were read that the store has closed
+   * @param applied the marker up to which the store surely had what is in the log before it was asked for that
+   */
+  closedElsewhere(readTo: ReadonlyMap<bigint, bigint>, applied: bigint): void;
   /** Resolves when no gap is left or the signal was given. */
   idle(): Promise<void>;
 }
@@ -44,26 +54,13 @@ export interface GapCloserOptions {
   logger: Logger;
   signal: AbortSignal;
   onGap?: (gap: Gap, open: boolean) => void;
-  /** The slot whose marker was sent last; null before one. */
+  /** The highest slot whose marker was sent; null before one. */
   reached?: () => bigint | null;
   /**
    * What it waits for, in words that may be served, where it failed twice in a row or the chain is not far enough for
    * long; null once it goes on.
    */
   onStalled?: (reason: string | null) => void;
-}
-
-interface Task extends Due {
-  gap: Gap;
-  /** Given once one that reaches further has taken its place: nothing more is told of it. */
-  replaced: AbortController;
-  attempt: number;
-  /** Times in a row that no node knew where the list goes on. */
-  lost: number;
-  /** Since when, by performance.now(), the chain is not far enough behind it, or that was told last; null where it is. */
-  unsettledSince: number | null;
-  /** The obstacle that the log was told of. */
-  told: string;
 }
 
 const ofNode = (error: unknown) => `SOLANA_RPC_URL (${upstreamWords(error)})`;
@@ -82,7 +79,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
   /** Of those that are closed: a marker behind this slot is behind the closing in the log. */
   const closed = new Map<bigint, bigint>();
   /** The next to close comes first. */
-  const open: Task[] = [];
+  const open: GapTask[] = [];
   let running: Promise<void> | null = null;
   let isStalled = false;
   let wake = () => {};
@@ -92,17 +89,21 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     isStalled = reason !== null;
     options.onStalled?.(reason);
   };
+  const reached = () => options.reached?.() ?? -1n;
+  const logOf = (task: GapTask): LogWriter => ({
+    ...options.log,
+    append: async (records) => {
+      const isTold = records.some(({ kind }) => kind === 'gap');
+      if (isTold) task.toldAt = null;
+      // Where that fails the log may have it all the same.
+      await options.log.append(records).finally(() => {
+        if (isTold) task.toldAt = reached();
+      });
+    },
+  });
   const put = (gap: Gap) => {
     closed.delete(gap.fromSlot);
-    open.unshift({
-      gap: { ...gap },
-      replaced: new AbortController(),
-      attempt: 0,
-      lost: 0,
-      unsettledSince: null,
-      told: '',
-      notBefore: 0,
-    });
+    open.unshift(taskOf(gap, reached()));
     running ??= run();
     wake();
   };
@@ -115,10 +116,10 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     put(gap);
   };
 
-  const close = async (task: Task) => {
+  const close = async (task: GapTask) => {
     const startSlot = await beginOf(task.gap, options.startSlot ?? 0n, options.store ?? {});
     await closeGap(task.gap, {
-      ...{ ...options, startSlot },
+      ...{ ...options, startSlot, log: logOf(task) },
       signal: AbortSignal.any([signal, task.replaced.signal]),
       onUnread: (gaps) => gaps.forEach(adoptUnread),
       onProgress: (rest) => {
@@ -132,7 +133,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     });
   };
 
-  const failed = async (task: Task, error: unknown) => {
+  const failed = async (task: GapTask, error: unknown) => {
     const { gap, attempt } = task;
     if (task.replaced.signal.aborted) return;
     const slots = { fromSlot: gap.fromSlot.toString(), toSlot: gap.toSlot.toString() };
@@ -157,7 +158,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     open.push(...open.splice(open.indexOf(task), 1));
     const obstacle = error instanceof HistoryUnavailableError ? error.obstacle : null;
     if (obstacle === null || task.told === messageOf(error)) return;
-    await options.log.append([progress(gap, obstacle)]);
+    await logOf(task).append([progress(gap, obstacle)]);
     task.told = messageOf(error);
   };
 
@@ -171,7 +172,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
         if (task.replaced.signal.aborted) continue;
         stalled(null);
         open.splice(open.indexOf(task), 1);
-        closed.set(task.gap.fromSlot, options.reached?.() ?? -1n);
+        closed.set(task.gap.fromSlot, reached());
         options.onGap?.(task.gap, false);
         logger.info({ fromSlot: task.gap.fromSlot.toString() }, 'history closed a gap');
       } catch (error) {
@@ -207,9 +208,27 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
       add(gap);
     },
     unread: (gap) => {
-      if (!open.some((task) => task.gap.fromSlot === gap.fromSlot)) adoptUnread(gap);
+      const task = open.find((one) => one.gap.fromSlot === gap.fromSlot);
+      if (task === undefined) adoptUnread(gap);
+      else if (task.toldAt !== null) task.toldAt = reached();
     },
     knows: (fromSlot) => known.has(fromSlot),
+    waiting: () => open.map(({ gap }) => gap.fromSlot),
+    closedElsewhere: (readTo, applied) => {
+      for (const task of [...open]) {
+        const { gap, toldAt } = task;
+        const isRead = (readTo.get(gap.fromSlot) ?? -1n) >= gap.toSlot;
+        if (!isRead || toldAt === null || toldAt >= applied) continue;
+        open.splice(open.indexOf(task), 1);
+        task.replaced.abort();
+        // That it is closed the store has by now: where it shows it open it was opened since.
+        closed.set(gap.fromSlot, applied - 1n);
+        stalled(null);
+        options.onGap?.(gap, false);
+        logger.info({ fromSlot: gap.fromSlot.toString() }, 'a backfill closed a gap');
+        wake();
+      }
+    },
     idle: async () => {
       while (running !== null) await running;
     },

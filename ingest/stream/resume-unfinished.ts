@@ -95,13 +95,19 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
     );
     for (const gap of (await retryUntilDone('reading open gaps', () => store.openGaps(), options)) ?? [])
       gaps.addStored(gap, marker);
+    const waiting = gaps.waiting();
+    const readTo =
+      marker === null || waiting.length === 0
+        ? null
+        : await retryUntilDone('reading closed gaps', () => store.closedUpTo(waiting), options);
+    if (marker !== null && readTo !== null) gaps.closedElsewhere(readTo, marker);
     const cut = await retryUntilDone(
       'reading incomplete transactions',
       () => store.incompleteTransactions(),
       options,
     );
     if (cut !== null) reread.addKnown(cut);
-    // A backfill opens gaps too, and a transaction may show itself as incomplete only where it is decoded.
+    // A backfill opens and closes gaps too, and a transaction may show itself as incomplete only where it is decoded.
     await pause(LOOK_EVERY_MS, signal);
   }
 }

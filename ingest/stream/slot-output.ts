@@ -25,6 +25,8 @@ export interface SlotOutputOptions {
   onBegin(): void;
   /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
   gapFrom: bigint | null;
+  /** The slot of the last marker that the log had; null where it had none. */
+  position: bigint | null;
 }
 
 /** What the slots put out, on its way into the log. */
@@ -32,12 +34,15 @@ export interface SlotOutput {
   handle(output: SlotsOutput): void;
   /** The stream begins behind a gap that has this first slot. */
   beginsAnew(gapFrom: bigint): void;
+  /** The highest slot whose marker may be in the log; where the stream begins anew, that of before. */
+  sentUpTo(): bigint | null;
 }
 
 export function createSlotOutput(options: SlotOutputOptions): SlotOutput {
   const { slots, late, following, unreadable, followed, madeTwice, send, learn, report } = options;
   let { gapFrom } = options;
   let hasBegun = false;
+  let sentUpTo = options.position;
 
   /** States of followed addresses that are here of a slot; those of earlier ones came late. */
   const statesOf = (slot: bigint) => {
@@ -68,6 +73,7 @@ export function createSlotOutput(options: SlotOutputOptions): SlotOutput {
     unreadable.released(slot);
     for (const update of transactions) unreadable.transaction(update, blockTime);
     const cover = followed().cover.of(slot, blockTime);
+    if (sentUpTo === null || slot > sentUpTo) sentUpTo = slot;
     const sent = send(recordsOf(output, learn, following, cover));
     madeTwice.released(slot);
     const counts = { accounts: accounts.length, transactions: transactions.length };
@@ -100,5 +106,6 @@ export function createSlotOutput(options: SlotOutputOptions): SlotOutput {
     beginsAnew: (from) => {
       gapFrom = from;
     },
+    sentUpTo: () => sentUpTo,
   };
 }

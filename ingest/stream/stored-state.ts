@@ -2,6 +2,7 @@ import type { Store } from '../../clickhouse/client.ts';
 import { uncarriedNow } from '../../clickhouse/queries/history/carried.ts';
 import { appliedState, gapStates, openOf } from '../../clickhouse/queries/progress/index-state.ts';
 import {
+  closedUpTo,
   followedAccounts,
   hasTransactionBefore,
   historyBegin,
@@ -64,6 +65,8 @@ export interface StreamStore {
   /** Of those the ones that the log says no stream carries. */
   uncarried(): Promise<LostBefore[]>;
   openGaps(): Promise<Gap[]>;
+  /** Of gaps with these first slots, up to where those were read that every partition which has them has closed. */
+  closedUpTo(fromSlots: readonly bigint[]): Promise<ReadonlyMap<bigint, bigint>>;
   /** Where history was read from on. */
   historyBegin(): Promise<HistoryBegin>;
   /** Whether a transaction of an earlier slot is stored. */
@@ -93,6 +96,7 @@ export function storedState(store: Store): Omit<StreamStore, 'position' | 'appli
     knownAccounts: () => followedAccounts(store),
     uncarried: () => uncarriedNow(store),
     openGaps: () => openGaps(store),
+    closedUpTo: (fromSlots) => closedUpTo(store, fromSlots),
     historyBegin: () => historyBegin(store),
     hasBefore: (slot) => hasTransactionBefore(store, slot),
     isWhole: async () => openOf(await gapStates(store), await appliedState(store)).length === 0,

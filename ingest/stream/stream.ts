@@ -124,7 +124,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     ...{ rpc, log, store, programId, logger, signal, startSlot },
     onGap: (gap, open) => report({ type: 'gap', gap, open }),
     onStalled: (reason) => report({ type: 'stalled', reason }),
-    reached: () => slots.last,
+    reached: () => output.sentUpTo(),
   });
 
   const unreadable = createUnreadable({
@@ -177,7 +177,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const output = createSlotOutput({
     ...{ slots, late, following, unreadable, madeTwice, followed: () => beside },
     ...{ send, learn, report, openGap, onBegin: begin },
-    gapFrom: position === null ? startSlot : null,
+    ...{ position, gapFrom: position === null ? startSlot : null },
   });
 
   const client = createGeyserClient(options.endpoint, options.xToken);

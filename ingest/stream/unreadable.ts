@@ -10,7 +10,7 @@ import type { Sweeper } from './sweeps/sweep.ts';
 type UnreadableUpdate = Extract<Update, { type: 'unreadable' }>;
 
 export interface UnreadableOptions {
-  gaps: GapCloser;
+  gaps: Pick<GapCloser, 'add' | 'knows'>;
   sweeper: Pick<Sweeper, 'request' | 'reread'>;
   reread: Pick<CutLogsReader, 'add'>;
   /** Has all accounts read a little behind that slot, once the chain is there. */

@@ -1,4 +1,5 @@
 import type { Store } from '../../client.ts';
+import { inPieces } from '../../key-pieces.ts';
 import { STANDING } from '../transactions/disputed.ts';
 import { UNRESOLVED } from '../transactions/unresolved.ts';
 
@@ -141,6 +142,21 @@ export async function openGaps(store: Store): Promise<OpenGap[]> {
     before: row.place,
     ...(row.unread === null || row.from_slot !== row.highest ? {} : { signature: row.unread }),
   }));
+}
+
+/**
+ * Of gaps with some first slots, up to where those were read that no partition has open. Who closes what nobody has opened
+ * since says no more than the first slot.
+ */
+export async function closedUpTo(store: Store, fromSlots: readonly bigint[]): Promise<Map<bigint, bigint>> {
+  const pieces = await inPieces(fromSlots.map(String), (slots) =>
+    store.query<{ from_slot: string; read_to: string }>(
+      `SELECT from_slot, min(to_slot) AS read_to FROM gaps FINAL
+       WHERE from_slot IN {slots:Array(UInt64)} GROUP BY from_slot HAVING min(closed) = 1`,
+      { slots: slots.map(BigInt) },
+    ),
+  );
+  return new Map(pieces.flat().map((row) => [BigInt(row.from_slot), BigInt(row.read_to)]));
 }
 
 /** Where history was read from on, and the gaps that were closed above their first slot. */

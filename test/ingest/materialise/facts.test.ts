@@ -5,6 +5,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { undatedEvents } from '../../../clickhouse/queries/analytics/undated.ts';
 import { incompleteState } from '../../../clickhouse/queries/progress/index-state.ts';
 import {
+  closedUpTo,
   lowestMarker,
   openGaps,
   startOffsets,
@@ -286,6 +287,18 @@ describe('a gap', () => {
     const again = gap({ toSlot: 600n, toTime: null, closed: true, ...named });
     for (const partition of [0, 1]) await apply('transactions', [again], partition);
     expect(await openGaps(store)).toEqual([]);
+  });
+
+  test('is read as far as the partition says that is least far, once each has closed it', async () => {
+    for (const partition of [0, 1]) await apply('transactions', [gap()], partition);
+    const closed = (toSlot: bigint) => [gap({ toSlot, toTime: null, closed: true })];
+    await apply('transactions', closed(600n), 0);
+    expect(await closedUpTo(store, [0n])).toEqual(new Map());
+    await apply('transactions', closed(500n), 1);
+    expect(await closedUpTo(store, [0n, 7n])).toEqual(new Map([[0n, 500n]]));
+    expect(await closedUpTo(store, [7n])).toEqual(new Map());
+    await apply('transactions', [gap({ toSlot: 900n })], 1);
+    expect(await closedUpTo(store, [0n])).toEqual(new Map());
   });
 
   test('is open before the facts behind it are written, and closed after those that close it', async () => {

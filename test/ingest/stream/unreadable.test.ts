@@ -120,9 +120,6 @@ function doing(last: bigint | null) {
         known.add(fromSlot);
         done.push(`gap ${fromSlot} to ${toSlot}`);
       },
-      addStored: () => {},
-      unread: () => {},
-      idle: async () => {},
     },
     sweeper: {
       request: (slot) => done.push(`all at ${slot}`),

@@ -85,5 +85,12 @@ export function createLogModel(partitions = 1): LogModel {
       [...model.transactions.values()].some((records) => records.some((record) => record.slot < slot)),
     isWhole: async () => [...model.gaps.values()].every(({ closed }) => closed),
     openGaps: async (): Promise<Gap[]> => [...model.gaps.values()].filter(({ closed }) => !closed),
+    closedUpTo: async (fromSlots) =>
+      new Map(
+        fromSlots.flatMap((slot) => {
+          const gap = model.gaps.get(slot);
+          return gap?.closed === true ? [[slot, gap.toSlot]] : [];
+        }),
+      ),
   };
 }

@@ -6,6 +6,7 @@ export const nothingStored: StreamStore = {
   knownAccounts: async () => [],
   uncarried: async () => [],
   openGaps: async () => [],
+  closedUpTo: async () => new Map(),
   historyBegin: async () => ({ firstSlot: null, clipped: [] }),
   hasBefore: async () => false,
   isWhole: async () => false,

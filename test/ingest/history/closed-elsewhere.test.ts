@@ -1,0 +1,228 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Gap } from '../../../ingest/history/gap.ts';
+import { createGapCloser } from '../../../ingest/history/gap-closer.ts';
+import { type GapPlace, gapAfter } from '../../../ingest/materialise/gap-rows.ts';
+import { resumeUnfinished } from '../../../ingest/stream/resume-unfinished.ts';
+import { createLogger } from '../../../runtime/process/log.ts';
+import { NotKeptError } from '../../../runtime/rpc/error.ts';
+import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
+import type { GapRecord, LogRecord } from '../../../schemas/records.ts';
+import { awaited } from '../../support/awaited.ts';
+import { key } from '../materialise/support/records.ts';
+import { nothingStored } from '../support/nothing-stored.ts';
+import { openStreamStage } from '../support/stream-stage.ts';
+
+const logger = createLogger('silent', 'test');
+
+/** A gap that no node of this process closes, what is told of it, and what the store makes of what the log has. */
+function standing(rpc: Partial<Rpc>, fromSlot: bigint, programId = key('program')) {
+  const log: GapRecord[] = [];
+  /** What of the log is applied. */
+  let place: GapPlace | undefined;
+  let applied = 0;
+  const apply = (upTo = log.length) => {
+    for (const record of log.slice(applied, upTo)) place = gapAfter(place, record);
+    applied = Math.max(applied, upTo);
+  };
+  const marker = { reached: 8_000n, applied: -1n };
+  let gate = Promise.resolve();
+  let isTelling = false;
+  const append = async (records: readonly LogRecord[]) => {
+    isTelling = true;
+    await gate;
+    log.push(...records.filter((record) => record.kind === 'gap'));
+  };
+  const reasons: (string | null)[] = [];
+  const open = new Set<bigint>();
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const gaps = createGapCloser({
+    ...{ rpc: rpc as Rpc, programId, logger, signal: stop.signal },
+    log: { append, close: async () => {} },
+    reached: () => marker.reached,
+    onStalled: (reason) => reasons.push(reason),
+    onGap: (gap, isOpen) => (isOpen ? open.add(gap.fromSlot) : open.delete(gap.fromSlot)),
+  });
+  /** Has a stream look once at what the store has. */
+  const look = async () => {
+    const once = new AbortController();
+    const isOpen = () => place?.closed === false;
+    await resumeUnfinished({
+      store: {
+        ...nothingStored,
+        applied: async () => marker.applied,
+        openGaps: async () => (isOpen() ? [{ fromSlot, ...(place as GapPlace) }] : []),
+        closedUpTo: async (slots) =>
+          new Map(place?.closed && slots.includes(fromSlot) ? [[fromSlot, place.toSlot]] : []),
+        incompleteTransactions: async () => {
+          once.abort();
+          return [];
+        },
+      },
+      ...{ gaps, position: null, startSlot: 0n, logger, signal: once.signal },
+      ...{ openGap: () => {}, reread: { add: () => {}, addKnown: () => {} } },
+      ...{ following: {} as never, followed: {} as never },
+    });
+  };
+  /** Opens it, and lets the node refuse it until that is told. */
+  const stall = async (gap: Gap, record: GapRecord) => {
+    gaps.add(gap, () => append([record]));
+    await awaited(() => expect(reasons.at(-1)).toEqual(expect.any(String)));
+  };
+  const hold = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate = promise;
+    return resolve;
+  };
+  /** As a backfill does, which has read that far. */
+  const close = (toSlot: bigint, signature?: string) =>
+    log.push({
+      ...{ kind: 'gap', fromSlot, toSlot, toTime: null, closed: true },
+      ...(signature === undefined ? {} : { obstacle: { type: 'unread', signature } }),
+    });
+  const stored = () => place;
+  const telling = () => awaited(() => expect(isTelling).toBe(true));
+  return { telling, gaps, log, reasons, open, marker, apply, stored, look, stall, hold, close };
+}
+
+const FROM = 101n;
+const TO = 4_000n;
+const OPENED: GapRecord = { kind: 'gap', fromSlot: FROM, toSlot: TO, toTime: null, closed: false };
+
+/** One that the node keeps no history of; the log has that it is open, and why. */
+async function pruned() {
+  const asked = { count: 0 };
+  const stage = standing(
+    {
+      getSlot: async () => 9_000n,
+      getSignaturesForAddress: async (_address, _before, _limit, read) => {
+        asked.count += 1;
+        if (read?.keptFrom !== undefined) throw new NotKeptError(500n);
+        return [];
+      },
+    },
+    FROM,
+  );
+  await stage.stall({ fromSlot: FROM, toSlot: TO, toTime: null }, OPENED);
+  await awaited(() => expect(stage.log).toHaveLength(2));
+  return { ...stage, asked };
+}
+
+test('a gap that a backfill has closed is read no more, and no longer told as what history waits for', async () => {
+  const { gaps, reasons, open, marker, apply, look, close, asked } = await pruned();
+  expect([...open]).toEqual([FROM]);
+  close(9_000n);
+  apply();
+  marker.applied = 8_001n;
+  await look();
+  expect(reasons.at(-1)).toBe(null);
+  expect([...open]).toEqual([]);
+  await gaps.idle();
+  const before = asked.count;
+  await look();
+  await gaps.idle();
+  expect(asked.count).toBe(before);
+});
+
+test('it is where the store may lack what the log was told of it since: it may be open again', async () => {
+  const { open, marker, apply, look, close } = await pruned();
+  close(9_000n);
+  apply();
+  for (const applied of [-1n, 7_999n, 8_000n]) {
+    marker.applied = applied;
+    await look();
+    expect([...open]).toEqual([FROM]);
+  }
+});
+
+test('it is where the store does not have it closed as far as it reaches, or has nothing of it', async () => {
+  const { open, marker, apply, look, close } = await pruned();
+  marker.applied = 8_001n;
+  await look();
+  expect([...open]).toEqual([FROM]);
+  // As one does who knows of a narrower one.
+  close(FROM);
+  apply();
+  await look();
+  expect([...open]).toEqual([FROM]);
+});
+
+test('it is while the log is being told of it', async () => {
+  const { gaps, open, marker, apply, look, close, hold, telling } = standing(
+    {
+      getSlot: async () => 9_000n,
+      getSignaturesForAddress: async () => [],
+    },
+    FROM,
+  );
+  close(9_000n);
+  apply();
+  marker.applied = 8_001n;
+  // What it tells is that it has closed it itself.
+  const go = hold();
+  gaps.add({ fromSlot: FROM, toSlot: TO, toTime: null });
+  await telling();
+  await look();
+  expect([...open]).toEqual([FROM]);
+  go();
+  await gaps.idle();
+  expect([...open]).toEqual([]);
+});
+
+test('what was left alone and is open in the store again is taken up again', async () => {
+  const { gaps, log, open, marker, apply, look, close, stored } = await pruned();
+  close(9_000n);
+  apply();
+  marker.applied = 8_001n;
+  await look();
+  await gaps.idle();
+  log.push({ ...OPENED, toSlot: FROM, obstacle: { type: 'unread', signature: 'of another' } });
+  apply();
+  expect(stored()?.closed).toBe(false);
+  await look();
+  expect([...open]).toEqual([FROM]);
+});
+
+test('a gap that a backfill has closed by its name is not opened for another of its slot', async () => {
+  const chain = await openStreamStage({ seed: 'closed-elsewhere', policies: 10 });
+  onTestFinished(() => chain.close());
+  await chain.live(200);
+  for (let made = 0; made < 80; made += 1) await chain.chain.produce([]);
+  const node = createRpc(chain.rpc.url, { commitment: 'confirmed' });
+  const all = await node.getSignaturesForAddress(chain.chain.programId, null, 1_000);
+  const oldest = all.findLast(
+    ({ slot, signature }) => all.find((one) => one.slot === slot)?.signature !== signature,
+  );
+  if (oldest === undefined) throw new Error('no slot has two');
+  const { slot, signature } = oldest;
+  const newest = all.find((one) => one.slot === slot)?.signature as string;
+  const unread = new Set(all.filter((one) => one.slot === slot).map((one) => one.signature));
+  const rpc: Rpc = {
+    ...node,
+    getTransaction: async (one) => (unread.has(one) ? null : node.getTransaction(one)),
+  };
+  const { gaps, log, reasons, open, marker, apply, stored, look, stall, close } = standing(
+    rpc,
+    slot,
+    chain.chain.programId,
+  );
+  const opened = { kind: 'gap', fromSlot: slot, toSlot: slot, toTime: null, closed: false } as const;
+  await stall(
+    { fromSlot: slot, toSlot: slot, toTime: null, signature },
+    { ...opened, obstacle: { type: 'unread', signature } },
+  );
+  expect(reasons.at(-1)).toContain(signature);
+  close(slot + 500n, signature);
+  apply();
+  marker.applied = marker.reached + 1n;
+  await look();
+  unread.delete(signature);
+  await gaps.idle();
+  expect(reasons.at(-1)).toBe(null);
+  expect([...open]).toEqual([]);
+  expect(log.filter((one) => one.obstacle?.type === 'unread' && one.obstacle.signature === newest)).toEqual(
+    [],
+  );
+  apply();
+  expect(stored()?.closed).toBe(true);
+});
