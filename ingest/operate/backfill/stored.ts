@@ -1,12 +1,12 @@
 import type { Store } from '../../../clickhouse/client.ts';
+import { accountedFor } from '../../../clickhouse/queries/transactions/accounted-for.ts';
 import { nameOf } from '../../../clickhouse/queries/transactions/by-transaction.ts';
-import { wholeOf } from '../../../clickhouse/queries/transactions/whole.ts';
 import { type StreamStore, storedState } from '../../stream/stored-state.ts';
 import type { Unread } from './cursor.ts';
 
 /** What a backfill asks the index. */
 export interface BackfillStore extends Pick<StreamStore, 'knownAccounts' | 'openGaps' | 'historyBegin'> {
-  /** Those of some transactions that the index does not have whole in their slot. */
+  /** Those of some transactions of which the index lacks in their slot more than it says of them. */
   lacking<T extends Unread>(transactions: readonly T[]): Promise<T[]>;
 }
 
@@ -18,8 +18,8 @@ export function backfillStore(store: Store): BackfillStore {
     historyBegin,
     lacking: async (transactions) => {
       if (transactions.length === 0) return [];
-      const whole = new Set((await wholeOf(store, transactions.map(placeOf))).map(nameOf));
-      return transactions.filter((one) => !whole.has(nameOf(placeOf(one))));
+      const had = new Set((await accountedFor(store, transactions.map(placeOf))).map(nameOf));
+      return transactions.filter((one) => !had.has(nameOf(placeOf(one))));
     },
   };
 }

@@ -42,3 +42,30 @@ test('the index has what was read whole in that slot, and of which nobody doubts
   );
   expect(await backfillStore(store).lacking([])).toEqual([]);
 });
+
+const cut = (name: string, policies: readonly string[], missing: readonly string[]) => ({
+  ...{ signature: signature(name), slot: '7', block_time: TIME, reason: 'cut', policies, missing },
+});
+
+test('it has what came with cut logs, where what that lacks is told of its policies', async () => {
+  const names = ['derived', 'of a policy', 'of nobody', 'doubted', 'gone', 'elsewhere', 'less by now'];
+  await store.insert('incomplete_transactions', [
+    cut('derived', [], []),
+    cut('of a policy', ['P'], ['Routed.toLp']),
+    cut('of nobody', [], ['any']),
+    cut('doubted', ['P'], ['any']),
+    cut('gone', [], []),
+    { ...cut('elsewhere', [], []), slot: '8' },
+    cut('less by now', ['P'], ['any']),
+  ]);
+  await store.insert('incomplete_transactions', [cut('less by now', [], ['any'])]);
+  await store.insert('disputed_transactions', [
+    { ...standing('doubted', STANDING.disputed), slot: '7' },
+    { ...standing('gone', STANDING.struck), slot: '7' },
+  ]);
+  const asked = names.map((name) => ({ fromSlot: 7n, signature: signature(name) }));
+  const lacking = await backfillStore(store).lacking(asked);
+  expect(lacking.map((one) => one.signature)).toEqual(
+    ['of nobody', 'doubted', 'gone', 'elsewhere', 'less by now'].map((name) => signature(name)),
+  );
+});

@@ -1,0 +1,27 @@
+import type { Store } from '../../client.ts';
+import { byTransaction, type InSlot, nameOf } from './by-transaction.ts';
+import { STANDING } from './disputed.ts';
+
+/**
+ * Those of some transactions of which nothing is missing, or only what their own rows tell: read whole in that slot, or
+ * with cut logs, where all of it is derived or the policies are named that lack something. Neither struck out there nor
+ * waiting for a reading of the chain to decide between two.
+ */
+export async function accountedFor(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
+  const names = new Set(transactions.map(nameOf));
+  const rows = await byTransaction(transactions, (of) =>
+    store.query<InSlot>(
+      `SELECT DISTINCT slot, signature FROM (
+         SELECT slot, signature FROM whole_transactions
+         WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
+         UNION ALL SELECT slot, signature FROM incomplete_by_slot FINAL
+         WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
+           AND (empty(missing) OR notEmpty(policies))
+       ) WHERE (slot, signature) NOT IN (
+         SELECT slot, signature FROM disputed_transactions FINAL
+         WHERE slot IN {slots:Array(UInt64)} AND standing < ${STANDING.decided})`,
+      of,
+    ),
+  );
+  return rows.filter((row) => names.has(nameOf(row)));
+}
