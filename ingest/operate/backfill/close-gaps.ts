@@ -10,7 +10,7 @@ import type { BackfillTransactionsOptions } from './transactions.ts';
 export interface Closing {
   /** Transactions that could not be read and that the index does not have: each keeps a gap of its slot. */
   unread: readonly Unread[];
-  /** Gaps that are closed by what was read. */
+  /** Gaps that are closed by what was read, and what PROGRAM_START_SLOT had left out of others. */
   closed: Gap[];
   /** Those that stay open, but for slots of which a transaction could not be read. */
   left: Gap[];
@@ -62,15 +62,16 @@ export async function closeGaps(
   const isLacking = ({ fromSlot: slot }: { fromSlot: bigint }) => unread.some((one) => one.fromSlot === slot);
   const whole = clipped
     .filter((gap) => gap.fromSlot >= fromSlot && gap.firstSlot <= topSlot && !isLacking(gap))
-    .map((gap): Gap => ({ fromSlot: gap.fromSlot, toSlot: topSlot, toTime: null }));
+    .map((gap): Gap => ({ fromSlot: gap.fromSlot, toSlot: gap.firstSlot - 1n, toTime: null }));
   const ends = closed.flatMap((gap) => closings(gap, own.get(gap.fromSlot), topSlot));
   await log.append([...ends, ...whole.flatMap((gap) => closings(gap, undefined, topSlot))]);
   const left = open.filter((gap) => !closable.has(gap) && !told.has(gap));
-  return { unread, closed, left };
+  return { unread, closed: [...bySlot([...whole, ...closed]).values()].sort(byFirstSlot), left };
 }
 
 const isNamed = (gap: Gap): gap is UnreadGap => gap.signature !== undefined;
 const bySlot = <G extends Gap>(gaps: readonly G[]) => new Map(gaps.map((gap) => [gap.fromSlot, gap]));
+const byFirstSlot = (one: Gap, other: Gap) => Number(one.fromSlot - other.fromSlot);
 const ofOneSlot = (one: Unread): UnreadGap => ({ ...one, toSlot: one.fromSlot, toTime: null });
 
 /** By each name that the log may have for it by now: the store may be behind. */
