@@ -21,12 +21,15 @@ export function marketCapAt(
 ): CoinHistoryItem['marketCap'] {
   const price = priceOf(prices.get(end - 1) ?? [], end * HOUR_MS);
   const { row, reason } = states.at(pool, end);
-  if (row === null) {
-    const quote = absent('computed', reason);
+  const absentFor = (why: string) => {
+    const quote = absent('computed', why);
     return { quote, usd: inDollars(quote, 'marketCap.quote', { decimals, price }) };
-  }
-  const config = row.exists === 1 ? states.at(row.global_config, end).row : null;
-  const curve_type = config?.exists === 1 ? config.curve_type : null;
+  };
+  if (row === null) return absentFor(reason);
+  // Off the curve no config is asked for.
+  const config = row.exists === 1 && row.status === 0 ? states.at(row.global_config, end) : null;
+  if (config?.row === null) return absentFor(config.reason);
+  const curve_type = config?.row.exists === 1 ? config.row.curve_type : null;
   const { quote, usd } = marketCapOf(pool, { ...row, curve_type }, { decimals, price });
   return { quote, usd };
 }

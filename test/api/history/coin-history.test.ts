@@ -181,6 +181,24 @@ test('a market cap is that of the pool then, in dollars at the price that was re
   expect(reasonOf(all[1]?.marketCap.quote)).toContain('is not known before');
 });
 
+test('of a pool on the curve whose config is not known at that hour the reason says so; off the curve none is asked for', async () => {
+  const pool = (hour: number, slot: number, row: object) =>
+    at(hour, slot, 'pools', { address: poolKey('m', 'usd'), global_config: key('late curve'), ...row });
+  await held.api.insert('account_hours', [
+    pool(1, 1101, { status: 0 }),
+    at(2, 1201, 'curve_configs', { address: key('late curve'), curve_type: 0 }),
+  ]);
+  const capAt = async (hour: number) => ((await items())[hour] as CoinHistoryItem).marketCap;
+  expect(reasonOf((await capAt(2)).quote)).toBe(
+    `${key('late curve')} is not known before the hour that ends at ${isoTime(START + 3 * HOUR)}`,
+  );
+  expect(reasonOf((await capAt(3)).quote)).toBe('the curve has no price: its reserve is empty');
+  await held.api.insert('account_hours', [
+    pool(4, 1401, { status: 2, global_config: key('config that nobody read') }),
+  ]);
+  expect(reasonOf((await capAt(5)).quote)).toContain('off the curve');
+});
+
 test('an unknown mint is 404, a range that is none is 400', async () => {
   const unknown = await held.api.get(`/coins/${key('nobody')}/history`);
   expect(unknown).toMatchObject({
