@@ -103,7 +103,7 @@ function open(options: ChainOptions): Parts {
   if (first.done === true) records.append(head);
   if ((head.layout ?? LAYOUT_OF_FORMAT_1) !== LAYOUT_NAME)
     throw new RangeError(
-      `${options.dir} holds a chain whose program has another byte layout: remove it, or give another directory`,
+      `${options.dir} holds a chain whose program has another byte layout: remove it with the index and the log that are of that chain (all of DATA_DIR, where npm start has them there), or give another directory`,
     );
   if (head.seed !== seed || head.programId !== programId) {
     throw new RangeError(

@@ -71,7 +71,7 @@ export function openRecordFile(dir: string, name: string): RecordFile {
         if (record === null) {
           if (goesOnBehind(file, place, end))
             throw new RangeError(
-              `${where} is broken at byte ${place} and goes on behind it, as where two write it at a time: remove it, or give another directory`,
+              `${where} is broken at byte ${place} and goes on behind it, as where two write it at a time: remove it with the index and the log that are of that chain (all of DATA_DIR, where npm start has them there), or give another directory`,
             );
           ftruncateSync(file, place);
           end = place;

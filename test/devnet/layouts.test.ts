@@ -90,7 +90,7 @@ describe('a ledger in a directory', () => {
   test('that was written in another byte layout is refused with what to do', () => {
     begin({ format: 2, layout: 'another' });
     expect(open).toThrow(
-      /holds a chain whose program has another byte layout: remove it, or give another directory/,
+      /holds a chain whose program has another byte layout: remove it with the index and the log that are of that chain/,
     );
   });
 });
