@@ -163,9 +163,11 @@ export function createLatest(options: LatestOptions): Latest {
 
   const readOf = async <T>(store: Store, make: (view: View) => T): Promise<Memo<T>> => {
     const one = followed(store);
-    await wake(one);
+    const woken = wake(one);
+    // Who waits for that counts, too: what is handed over meanwhile has a turn behind it, which nobody would ask for later.
     one.readers += 1;
     try {
+      await woken;
       keepUp(one, store);
       return await one.memory.read(make);
     } finally {
@@ -196,7 +198,7 @@ export function createLatest(options: LatestOptions): Latest {
       // Who is refused at once is not counted, and nobody has to ask: the process itself looks for it all the time.
       if (store === null) return monotonic() - begunAt;
       const one = memories.get(store);
-      return one === undefined || (isIdle(one) && one.waking === null) ? 0 : age(one);
+      return one === undefined || isIdle(one) ? 0 : age(one);
     },
   };
 }
