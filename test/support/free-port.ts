@@ -3,9 +3,10 @@ import net from 'node:net';
 
 /** Below what systems give to those who ask for any port: nobody is given one of these by chance. */
 const FIRST = 20_000;
-const EACH = 3_000;
-/** Test files side by side choose from ranges of their own. */
-const RANGE = Number(process.env.VITEST_POOL_ID ?? 0) % 4;
+const EACH = 2_000;
+/** Test files side by side choose from ranges of their own, and so does the run itself: as many as it has workers, and one. */
+const RANGES = 6;
+const RANGE = Number(process.env.VITEST_POOL_ID ?? 0) % RANGES;
 
 let at = randomInt(EACH);
 

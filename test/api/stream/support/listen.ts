@@ -12,16 +12,16 @@ export interface Listener {
   heard: Heard[];
   /** The id a browser would send back now. */
   lastId(): string;
-  /** The id that it begins with, once that came. */
+  /** The id that it begins with, once that came. @throws where the stream ends before, or was refused. */
   firstId(): Promise<string>;
-  /** Waits until so many events were heard. @throws where the stream ends before. */
+  /** Waits until so many events were heard. @throws where the stream ends before, or at what must never be heard. */
   until(count: number): Promise<Heard[]>;
   ended: Promise<void>;
   close(): void;
 }
 
-/** Listens to a stream as a browser does. */
-export async function listenTo(url: string, lastId?: string): Promise<Listener> {
+/** Listens to a stream as a browser does. @param never events that fail whoever waits for others */
+export async function listenTo(url: string, lastId?: string, never: string[] = []): Promise<Listener> {
   const abort = new AbortController();
   const reply = await fetch(url, {
     signal: abort.signal,
@@ -30,6 +30,8 @@ export async function listenTo(url: string, lastId?: string): Promise<Listener> 
   const heard: Heard[] = [];
   let id = lastId ?? '';
   const first = Promise.withResolvers<string>();
+  // Not everybody asks for it.
+  first.promise.catch(() => undefined);
   let over = false;
   let woken = Promise.withResolvers<void>();
   const wake = () => {
@@ -61,6 +63,7 @@ export async function listenTo(url: string, lastId?: string): Promise<Listener> 
       // Closed here, or cut off there.
     }
     over = true;
+    first.reject(new Error(`${url} answered ${reply.status} and ended without an id: ${text}`));
     wake();
   })();
   return {
@@ -70,12 +73,14 @@ export async function listenTo(url: string, lastId?: string): Promise<Listener> 
     lastId: () => id,
     firstId: () => first.promise,
     until: async (count) => {
-      while (heard.length < count) {
+      for (;;) {
+        const unheardOf = heard.find(({ event }) => never.includes(event));
+        if (unheardOf !== undefined) throw new Error(`${url} told ${JSON.stringify(unheardOf)}`);
+        if (heard.length >= count) return heard;
         if (over)
           throw new Error(`the stream ended after ${heard.length} events: ${JSON.stringify(heard.at(-1))}`);
         await woken.promise;
       }
-      return heard;
     },
     ended,
     close: () => abort.abort(),
