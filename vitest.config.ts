@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { Standing } from './test/support/standing.ts';
 
 /** These begin first: the last of them would run alone at the end. */
 const LONGEST = [
@@ -95,7 +96,18 @@ class Packed extends BaseSequencer {
   }
 }
 
+const standing = new Standing();
+
 export default defineConfig({
+  plugins: [
+    {
+      name: 'standing',
+      // Beside the reporters that are set or given, whichever these are.
+      configureVitest: ({ vitest: { config } }) => {
+        if (!config.reporters.includes(standing)) config.reporters.push(standing);
+      },
+    },
+  ],
   test: {
     projects: [
       isTold

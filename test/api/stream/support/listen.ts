@@ -1,3 +1,5 @@
+import { telling } from '../../../support/awaited.ts';
+
 export interface Heard {
   event: string;
   id: string;
@@ -73,13 +75,20 @@ export async function listenTo(url: string, lastId?: string, never: string[] = [
     lastId: () => id,
     firstId: () => first.promise,
     until: async (count) => {
-      for (;;) {
-        const unheardOf = heard.find(({ event }) => never.includes(event));
-        if (unheardOf !== undefined) throw new Error(`${url} told ${JSON.stringify(unheardOf)}`);
-        if (heard.length >= count) return heard;
-        if (over)
-          throw new Error(`the stream ended after ${heard.length} events: ${JSON.stringify(heard.at(-1))}`);
-        await woken.promise;
+      const told = telling(
+        () => `${url}: ${heard.length} of ${count} heard, the last ${JSON.stringify(heard.at(-1))}`,
+      );
+      try {
+        for (;;) {
+          const unheardOf = heard.find(({ event }) => never.includes(event));
+          if (unheardOf !== undefined) throw new Error(`${url} told ${JSON.stringify(unheardOf)}`);
+          if (heard.length >= count) return heard;
+          if (over)
+            throw new Error(`the stream ended after ${heard.length} events: ${JSON.stringify(heard.at(-1))}`);
+          await woken.promise;
+        }
+      } finally {
+        told();
       }
     },
     ended,
