@@ -8,7 +8,7 @@ import { type Amount, eventSum, incompleteReason } from '../figures/missing.ts';
 import { ATTESTED_SOURCE, BUYBACK_SOURCE, ROUTED_SOURCE, SWEPT_SOURCE } from '../figures/sources.ts';
 import { CLAIMS_SOURCE } from './fees.ts';
 import type { Coin } from './find.ts';
-import { attestedEquity, localBalances, unrevokedAccounts } from './venue-account.ts';
+import { attestedEquity, localBalances, localOfOtherAssets, unrevokedAccounts } from './venue-account.ts';
 
 /** `GET /coins/:mint/loop` */
 export function loop({ mint, policy, view }: Coin): LoopResponse {
@@ -22,6 +22,7 @@ export function loop({ mint, policy, view }: Coin): LoopResponse {
   const asOf = timeOf(policy.block_time);
   const deployed = (figures: readonly Figure[], source: string) =>
     unknown === null ? sumOf(figures, source, asOf) : absent(source, unknown);
+  const others = localOfOtherAssets(view, local, policy.quote_mint);
   return {
     mint,
     step1_feesClaimed: {
@@ -41,6 +42,7 @@ export function loop({ mint, policy, view }: Coin): LoopResponse {
       local: deployed(localBalances(view, local, policy.quote_mint), BALANCE_SOURCE),
       remote: deployed(remote.map(attestedEquity), ATTESTED_SOURCE),
       bankrollUnspent: balanceOf(policy.bankroll, view.get('tokenAccount', policy.bankroll)),
+      ...(others.length === 0 ? {} : { localOfOtherAssets: others }),
     },
     step5_profit: {
       hwm: figure(policy.hwm, 'chain:Policy.hwm', asOf),

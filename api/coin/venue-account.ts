@@ -4,7 +4,7 @@ import type { VenueAccountRow } from '../../clickhouse/queries/states/venue-acco
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { VenueAccount } from '../../schemas/responses/coin/coin.ts';
 import { timeOf } from '../../schemas/units.ts';
-import { balanceIn, balanceOf, otherMintOf } from '../figures/balances.ts';
+import { balanceIn, balanceOf, mintIn } from '../figures/balances.ts';
 import { ATTESTED_SOURCE } from '../figures/sources.ts';
 import type { View } from '../latest/view.ts';
 
@@ -27,15 +27,8 @@ export function venueAccountView(
       remote: attestedEquity(row),
       bridgedOut: figure(row.bridged_out, 'chain:VenueAccount.bridged_out', timeOf(row.block_time)),
     };
-  const held = balances.get(tokenAccount);
-  const other = otherMintOf(row.asset_mint, held);
-  return {
-    tokenAccount,
-    kind: row.kind,
-    ...shared,
-    ...(other === null ? {} : { tokenAccountMint: other }),
-    local: balanceIn(row.asset_mint, tokenAccount, held),
-  };
+  const local = balanceIn(row.asset_mint, tokenAccount, balances.get(tokenAccount));
+  return { tokenAccount, kind: row.kind, ...shared, local };
 }
 
 /** What the Local accounts hold, for a sum: of the quote asset the program counts it, whatever it is registered with. */
@@ -44,6 +37,31 @@ export const localBalances = (view: View, local: readonly VenueAccountRow[], quo
     const row = view.get('tokenAccount', address);
     return row?.mint === quoteMint ? balanceOf(address, row) : balanceIn(asset, address, row);
   });
+
+/** Those of them whose balances are of another asset: in a sum they are no amounts of the quote. */
+export const localOfOtherAssets = (
+  view: View,
+  local: readonly VenueAccountRow[],
+  quoteMint: string,
+): string[] => local.filter((row) => heldMint(view, row) !== quoteMint).map(addressOf);
+
+/**
+ * The Local accounts, revoked ones too, whose balances may have been of another asset before: that are of another now, or
+ * were registered with one.
+ */
+export function localMaybeOfOtherAssets(view: View, { address, quote_mint }: StoredPolicy): string[] {
+  const isQuote = (mint: string) => mint === quote_mint;
+  return view
+    .get('venueAccounts', address)
+    .filter(({ kind }) => kind === 'Local')
+    .filter((row) => !isQuote(row.asset_mint) || !isQuote(heldMint(view, row)))
+    .map(addressOf);
+}
+
+const heldMint = (view: View, { asset_mint, token_account }: VenueAccountRow): string =>
+  mintIn(asset_mint, view.get('tokenAccount', token_account));
+
+const addressOf = ({ token_account }: VenueAccountRow): string => token_account;
 
 export interface Unrevoked {
   local: VenueAccountRow[];

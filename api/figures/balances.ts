@@ -13,11 +13,11 @@ export function balanceOf(address: string, row: Omit<TokenAccountRow, 'mint'> | 
 }
 
 /**
- * What an account that is registered with an asset is of, where that is another: whoever owns it may close it and make it
- * again. A mint that nobody told of is no other.
+ * What an account that is registered with an asset is of: whoever owns it may close it and make it again of another. One of
+ * whose mint nobody told is of that which it is registered with.
  */
-export function otherMintOf(asset: string, row: TokenAccountRow | undefined): string | null {
-  return row?.exists === 1 && row.mint !== '' && row.mint !== asset ? row.mint : null;
+export function mintIn(asset: string, row: TokenAccountRow | undefined): string {
+  return row?.exists === 1 && row.mint !== '' ? row.mint : asset;
 }
 
 /**
@@ -25,8 +25,8 @@ export function otherMintOf(asset: string, row: TokenAccountRow | undefined): st
  * program are the program's alone.
  */
 export function balanceIn(asset: string, address: string, row: TokenAccountRow | undefined): Figure {
-  const other = otherMintOf(asset, row);
-  return other === null ? balanceOf(address, row) : absent(BALANCE_SOURCE, otherAsset(address, other, asset));
+  const mint = mintIn(asset, row);
+  return mint === asset ? balanceOf(address, row) : absent(BALANCE_SOURCE, otherAsset(address, mint, asset));
 }
 
 export const otherAsset = (address: string, mint: string, asset: string): string =>

@@ -7,6 +7,7 @@ import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { CoinHistoryItem, CoinHistoryResponse } from '../../schemas/responses/history.ts';
 import { HOUR_S, isoTime, timeOf } from '../../schemas/units.ts';
 import type { Coin } from '../coin/find.ts';
+import { localMaybeOfOtherAssets } from '../coin/venue-account.ts';
 import { poolOf } from '../figures/market-cap.ts';
 import { incompleteReason } from '../figures/missing.ts';
 import { type Quote, quotesAt } from '../figures/quotes.ts';
@@ -49,7 +50,8 @@ export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
   const itemAt = createItems(coin, rows, { cover, states, venues, pool, decimals: quote.decimals });
   const items = ends.map((end) => itemAt(end, end <= passed));
   if (range.unfinished) items.push({ time: isoTime(range.to), ...coinNow(coin, pool, quote) });
-  return answer(items);
+  const others = localMaybeOfOtherAssets(view, policy);
+  return { ...answer(items), ...(others.length === 0 ? {} : { localMaybeOfOtherAssets: others }) };
 }
 
 const coinHistoryKey = ({ mint, policy, bankroll, pool, quoteMint, from, to }: CoinHistoryKey): string =>

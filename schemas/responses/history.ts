@@ -32,7 +32,7 @@ export const CoinHistoryItem = Type.Object(
     time: ITEM_TIME,
     bankroll: figureOf('Balance of the bankroll.'),
     deployed: figureOf(
-      'What is at venues: balances of unrevoked Local accounts and attested equity of unrevoked Remote ones, added as the program adds them. Of now it is absent where a Local account is of a mint that is neither that of the quote nor the one it is registered with; of which mint one was at a moment that has passed is not kept.',
+      'What is at venues: balances of unrevoked Local accounts and attested equity of unrevoked Remote ones, added as the program adds them. Of now it is absent where a Local account is of a mint that is neither that of the quote nor the one it is registered with; of which mint one was at a moment that has passed is not kept (`localMaybeOfOtherAssets`).',
     ),
     attestedEquity: figureOf('The part of it that is attested: equity of the unrevoked Remote accounts.'),
     hwm: figureOf('The high water mark.'),
@@ -45,8 +45,15 @@ export const CoinHistoryItem = Type.Object(
 );
 export type CoinHistoryItem = Static<typeof CoinHistoryItem>;
 
+const localMaybeOfOtherAssets = Type.Optional(
+  Type.Array(Type.String(), {
+    description:
+      'Token accounts of Local accounts, revoked ones too, that are of another mint than the quote now or were registered with another: what was `deployed` may have their balances in it as they are. There only where there are any.',
+  }),
+);
+
 export const CoinHistoryResponse = Type.Object(
-  { mint: Type.String(), ...range, items: Type.Array(CoinHistoryItem) },
+  { mint: Type.String(), ...range, items: Type.Array(CoinHistoryItem), localMaybeOfOtherAssets },
   { ...closed, $id: 'CoinHistory' },
 );
 export type CoinHistoryResponse = Static<typeof CoinHistoryResponse>;

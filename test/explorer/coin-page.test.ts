@@ -1,8 +1,8 @@
 import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { ActivityItem } from '../../schemas/responses/coin/activity.ts';
-import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
 import type { AgentPost } from '../../schemas/responses/coin/posts.ts';
+import type { CoinHistoryItem } from '../../schemas/responses/history.ts';
 import { awaited } from '../support/awaited.ts';
 import {
   AT,
@@ -51,17 +51,28 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await page.locator('.panel-name', { hasText: name }).waitFor();
     return (await page.locator('.panel').textContent()) ?? '';
   };
-  const ofAnotherAsset = (coin: CoinResponse, revoked: boolean): CoinResponse => ({
-    ...coin,
-    venueAccounts: coin.venueAccounts.map((account) =>
-      account.tokenAccount === LOCAL ? { ...account, assetMint: MINT, revoked } : account,
-    ),
-  });
+  /** As the API answers where one that is of another asset is in the sums, or was until it was revoked. */
+  const ofAnotherAsset = (answers: CoinAnswers, revoked: boolean): CoinAnswers => {
+    const { coin, loop, history } = answers;
+    return {
+      ...answers,
+      coin: {
+        ...coin,
+        venueAccounts: coin.venueAccounts.map((account) =>
+          account.tokenAccount === LOCAL ? { ...account, assetMint: MINT, revoked } : account,
+        ),
+      },
+      loop: revoked
+        ? loop
+        : { ...loop, step4_deployed: { ...loop.step4_deployed, localOfOtherAssets: [LOCAL] } },
+      history: { ...history, localMaybeOfOtherAssets: [LOCAL] },
+    };
+  };
   const REASON = `account ${LOCAL} holds another asset than the quote`;
 
   test('adds no balance of another asset to what is in the quote asset, now or before', async () => {
     const answers = coinAnswers();
-    const page = await opened({ ...answers, coin: ofAnotherAsset(answers.coin, false) });
+    const page = await opened(ofAnotherAsset(answers, false));
     for (const name of ['Held now: At work on chain', 'Equity']) {
       expect(await figure(page, name).textContent()).toMatch(/absent$/);
       expect(await panelOf(page, name)).toContain(REASON);
@@ -97,15 +108,28 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await venues.getByText('until then the bankroll stays in its vault').waitFor();
   });
 
-  test('one that is revoked by now is no part of what is held, and may have been of what was', async () => {
+  test('one that is revoked by now is no part of what is held, and may have been of what was, a moment ago too', async () => {
     const answers = coinAnswers();
     answers.loop.step4_deployed.local.value = '0';
-    const page = await opened({ ...answers, coin: ofAnotherAsset(answers.coin, true) });
+    // It was revoked behind this.
+    const [ended] = answers.history.items as [CoinHistoryItem];
+    answers.history.items.push({ ...ended, time: new Date(Date.parse(AT) + 300_000).toISOString() });
+    const page = await opened(ofAnotherAsset(answers, true));
     expect(await figure(page, 'Equity').textContent()).toMatch(/400 USDX$/);
     await page.locator('.equity summary').click();
     const equities = await page.locator('.equity tbody tr td:nth-of-type(1)').allTextContents();
     expect(equities[0]).toBe('400');
-    expect(equities.slice(-3).filter((text) => !text.endsWith('absent'))).toEqual([]);
+    expect(equities.slice(1).filter((text) => !text.endsWith('absent'))).toEqual([]);
+    expect(equities.length).toBeGreaterThan(3);
+  });
+
+  test('what is held is of the answer that has it: of what an account was made again of, an older one knows nothing', async () => {
+    const answers = coinAnswers();
+    const page = await opened({ ...ofAnotherAsset(answers, false), coin: answers.coin });
+    expect(await panelOf(page, 'Equity')).toContain(REASON);
+    await page.locator('.equity summary').click();
+    const newest = page.locator('.equity tbody tr').first().locator('td').first();
+    expect(await newest.textContent()).toMatch(/absent$/);
   });
 
   test('asks again for what no event tells of: an attestation that grows old, a sum read anew', async () => {

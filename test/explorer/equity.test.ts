@@ -16,8 +16,8 @@ import {
 } from '../../api/explorer/browser/history/rows.ts';
 import type { Figure } from '../../schemas/figure.ts';
 import type { LoopResponse } from '../../schemas/responses/coin/loop.ts';
-import type { CoinHistoryItem } from '../../schemas/responses/history.ts';
-import { coinAnswers, LOCAL, QUOTE } from './support/coin-answers.ts';
+import type { CoinHistoryItem, Step } from '../../schemas/responses/history.ts';
+import { coinAnswers, LOCAL, REMOTE } from './support/coin-answers.ts';
 
 const known = (base: bigint) => ({ base, reason: null });
 const lost = { base: null, reason: 'its states are gone' };
@@ -84,57 +84,40 @@ describe('what is told of the equity of a moment', () => {
   });
 });
 
-describe('what a Local account holds is in the equity', () => {
-  const coinOf = (change: object) => {
-    const { coin } = coinAnswers();
-    return {
-      ...coin,
-      venueAccounts: coin.venueAccounts.map((account) =>
-        account.kind === 'Local' ? { ...account, ...change } : account,
-      ),
-    };
-  };
+describe('what Local accounts hold is in the equity', () => {
   const { loop, history } = coinAnswers();
   const held = loop.step4_deployed;
   const [ended] = history.items as [CoinHistoryItem];
-  const ofNow = { ...ended, time: '2026-11-24T05:10:07.123Z' };
-  const local = (change: object, sum: Figure = held.local) =>
-    heldInQuote(coinOf(change), { ...held, local: sum }).local;
-  const past = (change: object, item = ended) => pastInQuote(coinOf(change), item).deployed;
+  const ofNow = { ...ended, time: '2026-11-24T05:10:07.000Z' };
+  const none: Figure = { value: null, source: 'chain', asOf: null, absent: true, reason: 'not read yet' };
   const absentFor = (reason: string) => expect.objectContaining({ value: null, absent: true, reason });
-  const other = absentFor(`account ${LOCAL} holds another asset than the quote`);
   const unsure = absentFor(`account ${LOCAL} may have held another asset than the quote then`);
-  /** Registered with another asset than the quote, and of the quote all the same. */
-  const slip = { assetMint: 'Slip', tokenAccountMint: QUOTE };
 
-  test('where it is of the quote, whatever it is registered with, and not where it is of another asset', () => {
-    expect(local({})).toEqual(held.local);
-    expect(local(slip)).toEqual(held.local);
-    expect(local({ assetMint: 'Slip' })).toEqual(other);
-    expect(local({ assetMint: 'Slip', tokenAccountMint: 'Third' })).toEqual(other);
-    // The sum of a moment before may still have what it held then.
-    expect(local({ tokenAccountMint: 'Third' })).toEqual(other);
-    expect(local({ assetMint: 'Slip', revoked: true })).toEqual(held.local);
+  test('where the answer that has the sum names none that is of another asset', () => {
+    const local = (sum: Figure, ...localOfOtherAssets: string[]) =>
+      heldInQuote({ ...held, local: sum, localOfOtherAssets }).local;
+    expect(heldInQuote(held)).toEqual(held);
+    expect(local(held.local)).toEqual(held.local);
+    const reason = `account ${LOCAL} holds another asset than the quote`;
+    expect(local(held.local, LOCAL, REMOTE)).toEqual(absentFor(reason));
     // Why the API has none says more.
-    const none = { value: null, source: 'chain', asOf: null, absent: true as const, reason: 'not read yet' };
-    expect(local({ assetMint: 'Slip' }, none)).toEqual(none);
+    expect(local(none, LOCAL)).toEqual(none);
   });
 
-  test('of an hour that has passed only where nothing is known of it but that it is of the quote', () => {
-    expect(past({})).toEqual(ended.deployed);
-    for (const revoked of [false, true]) {
-      expect(past({ assetMint: 'Slip', revoked })).toEqual(unsure);
-      // Whoever owns it may have closed it and made it again.
-      expect(past({ tokenAccountMint: 'Third', revoked })).toEqual(unsure);
-      expect(past({ ...slip, revoked })).toEqual(unsure);
-    }
-  });
-
-  test('of an hour that is not over as it is now', () => {
-    expect(past({}, ofNow)).toEqual(ofNow.deployed);
-    expect(past(slip, ofNow)).toEqual(ofNow.deployed);
-    expect(past({ assetMint: 'Slip' }, ofNow)).toEqual(other);
-    expect(past({ assetMint: 'Slip', revoked: true }, ofNow)).toEqual(ofNow.deployed);
+  test('of a step that is over only where none may have been of another, and of one that is not over as it was seen', () => {
+    const past = (step: Step, ...items: CoinHistoryItem[]) =>
+      pastInQuote({ step, items, localMaybeOfOtherAssets: [LOCAL] });
+    expect(pastInQuote({ step: 'hour', items: [ended, ofNow] })).toEqual([ended, ofNow]);
+    expect(past('hour', ended, ofNow)).toEqual([{ ...ended, deployed: unsure }]);
+    const lacking = { ...ended, deployed: none };
+    expect(past('hour', lacking, { ...ofNow, deployed: none })).toEqual([
+      lacking,
+      { ...ofNow, deployed: none },
+    ]);
+    // A day is not over at each full hour.
+    expect(past('day', ended)).toEqual([]);
+    const day = { ...ended, time: '2026-11-24T00:00:00.000Z' };
+    expect(past('day', day)).toEqual([{ ...day, deployed: unsure }]);
   });
 });
 

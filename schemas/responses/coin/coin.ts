@@ -72,17 +72,8 @@ const venueAccount = {
 const local = figureOf(
   'What it holds of `assetMint`; absent where the token account is of another mint than it is registered with.',
 );
-const tokenAccountMint = Type.Optional(
-  Type.String({
-    description:
-      'The mint of the token account; there only where it is known to be another than `assetMint`.',
-  }),
-);
 export const VenueAccount = Type.Union([
-  Type.Object(
-    { tokenAccount, kind: Type.Literal('Local'), ...venueAccount, tokenAccountMint, local },
-    closed,
-  ),
+  Type.Object({ tokenAccount, kind: Type.Literal('Local'), ...venueAccount, local }, closed),
   Type.Object(
     { tokenAccount, kind: Type.Literal('Remote'), ...venueAccount, remote: Figure, bridgedOut: Figure },
     closed,

@@ -158,6 +158,42 @@ describe('loop', () => {
     expect((await loop()).step4_deployed.local).toMatchObject({ value: '40' });
   });
 
+  test('which accounts are summed of another asset than the quote is told, and which may have been before', async () => {
+    let version = 3_000n;
+    const newer = () => ({ version: String(++version << 64n), slot: String(version) });
+    const isOf = async (of: { registered: string; mint?: string; revoked?: 0 | 1 }) => {
+      const { registered, mint, revoked = 0 } = of;
+      await held.api.insert('policies', [policyRow('coin', 'usd', { ...newer(), venue_count: 2 - revoked })]);
+      await held.api.insert('venue_accounts', [
+        venueAccountRow('coin', 'l1', { kind: 'Local', ...newer() }),
+        venueAccountRow('coin', 'l2', { kind: 'Local', ...newer(), asset_mint: key(registered), revoked }),
+      ]);
+      await held.api.insert('token_accounts', [
+        tokenAccountRow(key('l1'), '10', newer()),
+        ...(mint === undefined
+          ? []
+          : [tokenAccountRow(key('l2'), '30', { ...newer(), mint: mint === '' ? '' : key(mint) })]),
+      ]);
+      const { local, localOfOtherAssets: summed } = (await loop()).step4_deployed;
+      const history = await read<CoinHistoryResponse>('/history?step=hour');
+      const passed = await read<CoinHistoryResponse>(`/history?from=${TIME}&to=${TIME + 3_600}`);
+      expect(passed.localMaybeOfOtherAssets).toEqual(history.localMaybeOfOtherAssets);
+      return { local: local.value, summed, maybe: history.localMaybeOfOtherAssets };
+    };
+    const l2 = [key('l2')];
+    expect(await isOf({ registered: 'usd', mint: 'usd' })).toEqual({ local: '40' });
+    // What nobody told the mint of is what it is registered with.
+    expect(await isOf({ registered: 'usd', mint: '' })).toEqual({ local: '40' });
+    expect(await isOf({ registered: 'slip', mint: '' })).toEqual({ local: '40', summed: l2, maybe: l2 });
+    expect(await isOf({ registered: 'slip', mint: 'slip' })).toEqual({ local: '40', summed: l2, maybe: l2 });
+    expect(await isOf({ registered: 'slip', mint: 'usd' })).toEqual({ local: '40', maybe: l2 });
+    expect(await isOf({ registered: 'usd', mint: 'own' })).toEqual({ local: null, summed: l2, maybe: l2 });
+    // It is in no sum of now, and was in those of before.
+    const revoked = { registered: 'slip', mint: 'slip', revoked: 1 as const };
+    expect(await isOf(revoked)).toEqual({ local: '10', maybe: l2 });
+    expect(Object.keys((await loop()).step4_deployed)).toEqual(['local', 'remote', 'bankrollUnspent']);
+  });
+
   test.each([
     ['knows one account too few', { venue_count: 3 }],
     ['knows none', { venue_count: 3 }],

@@ -75,7 +75,9 @@ function longHistory(accounts: number, ends: number) {
     const before = counted.times;
     slices.begin();
     const reading = openView(memory, 0, new Map(), slices);
-    const told: Partial<Record<string, unknown>> = { config: undefined, prices: [], coinHistory: rows };
+    const told: Partial<Record<string, unknown>> = {
+      ...{ config: undefined, prices: [], coinHistory: rows, venueAccounts: [] },
+    };
     const get: View['get'] = (kind, of) => {
       if (cells.get(kind, of) === undefined)
         cells.set(kind, of, withText({ value: told[kind], until: FOR_EVER }), 0);

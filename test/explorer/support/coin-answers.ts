@@ -24,7 +24,7 @@ export interface CoinAnswers {
   loop: LoopResponse;
   positions: PositionsResponse;
   activity: ActivityResponse;
-  history: Pick<CoinHistoryResponse, 'items' | 'step'>;
+  history: Pick<CoinHistoryResponse, 'items' | 'step' | 'localMaybeOfOtherAssets'>;
 }
 
 export function coinAnswers(): CoinAnswers {

@@ -73,7 +73,7 @@ export function ofCoin(answers: Answers): ExpectedFigures {
   ) as [Figure, Figure, Figure];
   const term = (value: unknown) => ({ value, source: hwm.source, asOf: hwm.asOf });
   const { step1_feesClaimed: claimed, step2_routed: routed } = loop;
-  const held = { ...loop.step4_deployed, local: localOf(coin, loop.step4_deployed.local) };
+  const held = { ...loop.step4_deployed, local: localOf(loop.step4_deployed) };
   const { step5_profit: profit, step6_buyback: buyback, credit } = loop;
   return byPlace([
     ...(isUnknown
@@ -143,16 +143,10 @@ export function ofCoin(answers: Answers): ExpectedFigures {
 }
 
 /** A sum that has balances of another asset in it is none of the quote asset. */
-function localOf({ venueAccounts, quoteMint }: CoinResponse, sum: Figure): Figure {
-  const [other] = venueAccounts.filter(
-    (account) =>
-      account.kind === 'Local' &&
-      !account.revoked &&
-      (account.tokenAccountMint ?? account.assetMint) !== quoteMint,
-  );
-  if (other === undefined || sum.absent) return sum;
-  const reason = `account ${other.tokenAccount} holds another asset than the quote`;
-  return { ...sum, value: null, absent: true, reason };
+function localOf({ local, localOfOtherAssets: others }: LoopResponse['step4_deployed']): Figure {
+  if (others === undefined || local.absent) return local;
+  const reason = `account ${others[0]} holds another asset than the quote`;
+  return { ...local, value: null, absent: true, reason };
 }
 
 /** As the page has to add up: absent as soon as a part is. */

@@ -29,6 +29,16 @@ export function attested(venue: VenueAccount): Figure {
   return venue.remoteAsof === 0n ? absent(text) : figure(venue.remoteEquity, text, iso(venue.remoteAsof));
 }
 
+/** The Local ones of another asset than the quote: on this chain each stays of what it is registered with. */
+export const ofOtherAssets = (venues: readonly VenueAccount[], { quoteMint }: Policy): string[] =>
+  venues
+    .filter(({ kind, assetMint }) => kind === LOCAL && assetMint !== quoteMint)
+    .map(({ tokenAccount }) => tokenAccount);
+
+/** There only where there are any. */
+export const named = (name: string, keys: readonly string[]): object =>
+  keys.length === 0 ? {} : { [name]: keys };
+
 function venueAccount(view: View, venue: VenueAccount): object {
   const { tokenAccount, assetClass, assetMint, revoked } = venue;
   const shared = { tokenAccount, assetClass, assetMint, revoked };

@@ -1,4 +1,5 @@
 import { LOCAL, type Policy, REMOTE, type VenueAccount } from '../../../devnet/program/state/state.ts';
+import { named, ofOtherAssets, venuesOf } from './coin.ts';
 import { absent, anything, between, type Figure, figure, iso, Matching, text } from './expected.ts';
 import { capOf } from './market-cap.ts';
 import { decimalsOf } from './names.ts';
@@ -158,7 +159,8 @@ export function coinHistory(view: View, policy: Policy, step: Step): { query: st
       },
     };
   });
-  return { query, answer: { mint: policy.mint, ...answer } };
+  const others = ofOtherAssets(venuesOf(view, policy), policy);
+  return { query, answer: { mint: policy.mint, ...answer, ...named('localMaybeOfOtherAssets', others) } };
 }
 
 /** `GET /analytics/history` */

@@ -1,5 +1,5 @@
 import { LOCAL, type Policy, REMOTE } from '../../../devnet/program/state/state.ts';
-import { attested, venuesOf } from './coin.ts';
+import { attested, named, ofOtherAssets, venuesOf } from './coin.ts';
 import {
   absent,
   anything,
@@ -124,6 +124,7 @@ export function loop(view: View, policy: Policy): object {
         remote.length === 0 ? null : iso(Math.min(...oldestAsof)),
       ),
       bankrollUnspent: balance(view, view.chain.addresses.ofPolicy(policy.mint).bankroll),
+      ...named('localOfOtherAssets', ofOtherAssets(local, policy)),
     },
     step5_profit: {
       hwm: counter(policy.hwm, 'hwm'),

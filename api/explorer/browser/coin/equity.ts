@@ -34,12 +34,12 @@ export function Equity({ coin, loop, posts }: EquityProps) {
   const { data, at, path } = loop;
   useEffect(() => {
     if (data === null || at === null) return;
-    const held = heldInQuote(coin, data.step4_deployed);
+    const held = heldInQuote(data.step4_deployed);
     const row = rowOfLoop({ ...data, step4_deployed: held }, at, path);
     setSeen((rows) => withSample(rows, row, MOST_SAMPLES));
   }, [data, at]);
   const pins = posts.filter(({ createdAt }) => createdAt >= since).map(pinOf);
-  const past = (history.data?.items ?? []).map((moment) => rowOfHistory(pastInQuote(coin, moment)));
+  const past = history.data === null ? [] : pastInQuote(history.data).map(rowOfHistory);
   const rows = joined(past, seen, history.data?.step ?? 'hour');
   return html`
     <${Ranges} />

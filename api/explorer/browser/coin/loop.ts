@@ -26,7 +26,7 @@ interface Part {
  * between two steps is said where it waits: with it the steps add up. */
 export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse }) {
   const { step1_feesClaimed, step2_routed, step5_profit, step6_buyback, credit } = loop;
-  const held = heldInQuote(coin, loop.step4_deployed);
+  const held = heldInQuote(loop.step4_deployed);
   const { feeSplit, profitSplit, counters } = coin;
   const { quote, base } = unitsOf(coin);
   const coinPath = `/coins/${encodeURIComponent(coin.mint)}`;

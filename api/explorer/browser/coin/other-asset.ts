@@ -1,54 +1,36 @@
 import type { Figure } from '../../../../schemas/figure.ts';
-import type { CoinResponse, VenueAccount } from '../../../../schemas/responses/coin/coin.ts';
 import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
+import type { CoinHistoryItem, CoinHistoryResponse } from '../../../../schemas/responses/history.ts';
+import { isWhole } from '../history/rows.ts';
 
 type Held = LoopResponse['step4_deployed'];
-type Local = Extract<VenueAccount, { kind: 'Local' }>;
+type Past = Pick<CoinHistoryResponse, 'items' | 'step' | 'localMaybeOfOtherAssets'>;
 
-/** A step that is over ends with a whole one, be it an hour or a day. */
-const HOUR_MS = 3_600_000;
-
-/** What it is of; of one that is not read yet what it is registered with. */
-const mintOf = ({ tokenAccountMint, assetMint }: Local): string => tokenAccountMint ?? assetMint;
-
-const localsOf = ({ venueAccounts }: CoinResponse): Local[] =>
-  venueAccounts.filter((account) => account.kind === 'Local');
-
-function without(sum: Figure, other: Local | undefined, told: string): Figure {
+/** A sum that has balances of another asset in it is none of the quote asset. */
+function without(sum: Figure, account: string | undefined, told: string): Figure {
   // Why there is none the API knows better.
-  if (other === undefined || sum.absent === true) return sum;
-  const reason = `account ${other.tokenAccount} ${told}`;
+  if (account === undefined || sum.absent === true) return sum;
+  const reason = `account ${account} ${told}`;
   return { value: null, source: sum.source, asOf: null, absent: true, reason };
 }
 
-/**
- * A sum of now as far as it is in the quote asset: the API adds up what accounts hold of the quote or of the asset they are
- * registered with.
- */
-function nowInQuote(coin: CoinResponse, sum: Figure): Figure {
-  const other = localsOf(coin).find((account) => !account.revoked && mintOf(account) !== coin.quoteMint);
-  return without(sum, other, 'holds another asset than the quote');
-}
-
-/**
- * The same of an hour that has passed, of which nobody kept what an account was of. One is believed to have been of the quote
- * where it is so now and was registered so. What is revoked by now may have been counted then.
- */
-function thenInQuote(coin: CoinResponse, sum: Figure): Figure {
-  const other = localsOf(coin).find((account) =>
-    [account.assetMint, mintOf(account)].some((mint) => mint !== coin.quoteMint),
-  );
-  return without(sum, other, 'may have held another asset than the quote then');
-}
-
-/** What is held now, as far as it can be told in the quote asset. */
-export const heldInQuote = (coin: CoinResponse, held: Held): Held => ({
+/** What is held now, as far as it is in the quote asset: the answer that has the sums says what they are of. */
+export const heldInQuote = (held: Held): Held => ({
   ...held,
-  local: nowInQuote(coin, held.local),
+  local: without(held.local, held.localOfOtherAssets?.[0], 'holds another asset than the quote'),
 });
 
-/** The same of a moment of a policy's history, which ends with now where its last step is not over. */
-export function pastInQuote<M extends { time: string; deployed: Figure }>(coin: CoinResponse, moment: M): M {
-  const inQuote = Date.parse(moment.time) % HOUR_MS === 0 ? thenInQuote : nowInQuote;
-  return { ...moment, deployed: inQuote(coin, moment.deployed) };
+/**
+ * The same of the past, of which nobody kept what an account was of. A moment inside of a step is left out instead: the money
+ * loop is read more often, and knows what is of the quote.
+ */
+export function pastInQuote({ items, step, localMaybeOfOtherAssets }: Past): CoinHistoryItem[] {
+  const account = localMaybeOfOtherAssets?.[0];
+  const known = (item: CoinHistoryItem) => account === undefined || item.deployed.absent === true;
+  return items
+    .filter((item) => known(item) || isWhole(item.time, step))
+    .map((item) => ({
+      ...item,
+      deployed: without(item.deployed, account, 'may have held another asset than the quote then'),
+    }));
 }

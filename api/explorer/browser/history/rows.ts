@@ -96,6 +96,9 @@ export function withSample(rows: readonly Row[], sample: Row, most: number): Row
 }
 
 const STEP_MS: Record<Step, number> = { hour: 3_600_000, day: 86_400_000 };
+/** Whether a step ends there: the last one may not be over. */
+export const isWhole = (time: string, step: Step): boolean => Date.parse(time) % STEP_MS[step] === 0;
+
 /** Whoever looks on sees more often than that; what is seen as it was may have stood longer. */
 const LOOKING_MS = 60_000;
 /** What is not known begins so long after what is: in the table it is another time. */
@@ -106,7 +109,7 @@ const SHOWN_MS = 1_000;
  * first may have lasted for a moment: from then on nothing is known.
  */
 export function joined(past: readonly Row[], seen: readonly Row[], step: Step): Row[] {
-  const ends = new Set(past.filter(({ time }) => Date.parse(time) % STEP_MS[step] === 0));
+  const ends = new Set(past.filter(({ time }) => isWhole(time, step)));
   const byTime = new Map([...seen, ...past].map((row) => [row.time, row]));
   const rows = [...byTime.values()]
     .toSorted((a, b) => (a.time < b.time ? -1 : 1))
