@@ -50,16 +50,7 @@ export async function readProgress(store: Store, topic: Topic, partition: number
      FROM applied FINAL WHERE topic = {topic:String} AND log_partition = {partition:UInt32}`,
     { topic, partition },
   );
-  const gaps = await store.query<StoredGap>(
-    `SELECT g.from_slot AS from_slot, g.log_offset AS log_offset, g.to_slot AS to_slot, g.to_time AS to_time,
-       g.closed AS closed,
-       p.before AS before, p.unread AS unread, p.first_slot AS first_slot
-     FROM gaps AS g FINAL
-     LEFT JOIN (SELECT * FROM gap_places FINAL WHERE log_partition = {partition:UInt32}) AS p
-       ON p.from_slot = g.from_slot
-     WHERE g.log_partition = {partition:UInt32}`,
-    { partition },
-  );
+  const gaps = topic === 'transactions' ? await storedGaps(store, partition) : [];
   const offset = BigInt(row?.log_offset ?? -1);
   const ahead = gaps.filter((gap) => BigInt(gap.log_offset) > offset);
   return {
@@ -105,6 +96,19 @@ export async function readProgress(store: Store, topic: Topic, partition: number
     ),
   };
 }
+
+/** Of a partition of transactions: no other topic has any. */
+const storedGaps = (store: Store, partition: number): Promise<StoredGap[]> =>
+  store.query<StoredGap>(
+    `SELECT g.from_slot AS from_slot, g.log_offset AS log_offset, g.to_slot AS to_slot, g.to_time AS to_time,
+       g.closed AS closed,
+       p.before AS before, p.unread AS unread, p.first_slot AS first_slot
+     FROM gaps AS g FINAL
+     LEFT JOIN (SELECT * FROM gap_places FINAL WHERE log_partition = {partition:UInt32}) AS p
+       ON p.from_slot = g.from_slot
+     WHERE g.log_partition = {partition:UInt32}`,
+    { partition },
+  );
 
 export function progressRow(progress: Progress, appliedAt: number): AppliedRow {
   return {
