@@ -43,6 +43,8 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
   const { log, signal } = options;
   let stuck: UnreadGap | null = null;
   const read = await readHistory(gap, options, async ({ left, transactions, unread }) => {
+    // Who has left it alone, or taken its place, opens what is missing of it.
+    if (signal.aborted) return;
     const isFirst = ({ fromSlot }: UnreadGap) => fromSlot === gap.fromSlot;
     const ofFirst = unread.filter(isFirst);
     // Its name is another's once it is read, and no sooner: of one that comes and goes the log would be told without end.

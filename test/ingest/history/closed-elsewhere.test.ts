@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Gap } from '../../../ingest/history/gap.ts';
 import { createGapCloser } from '../../../ingest/history/gap-closer.ts';
+import { closeGap } from '../../../ingest/history/read-history.ts';
 import { type GapPlace, gapAfter } from '../../../ingest/materialise/gap-rows.ts';
 import { resumeUnfinished } from '../../../ingest/stream/resume-unfinished.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
@@ -225,4 +226,37 @@ test('a gap that a backfill has closed by its name is not opened for another of 
   );
   apply();
   expect(stored()?.closed).toBe(true);
+});
+
+test('nothing of it that cannot be read is opened once it is left alone, though some of it was read by then', async () => {
+  const chain = await openStreamStage({ seed: 'left alone', policies: 10 });
+  onTestFinished(() => chain.close());
+  await chain.live(200);
+  for (let made = 0; made < 80; made += 1) await chain.chain.produce([]);
+  const node = createRpc(chain.rpc.url, { commitment: 'confirmed' });
+  const newest = (await node.getSignaturesForAddress(chain.chain.programId, null, 100)).at(-1);
+  const told = async (leavesAlone: boolean) => {
+    const log: LogRecord[] = [];
+    const alone = new AbortController();
+    const append = async (records: readonly LogRecord[]) => {
+      log.push(...records);
+      if (leavesAlone && records.some(({ kind }) => kind === 'transaction')) alone.abort();
+    };
+    await closeGap(
+      { fromSlot: 1n, toSlot: newest?.slot as bigint, toTime: null },
+      {
+        rpc: {
+          ...node,
+          getTransaction: async (one) => (one === newest?.signature ? null : node.getTransaction(one)),
+        },
+        log: { append, close: async () => {} },
+        ...{ programId: chain.chain.programId, signal: alone.signal },
+      },
+    );
+    return log.filter(({ kind }) => kind === 'gap');
+  };
+  expect(await told(true)).toEqual([]);
+  expect(await told(false)).toContainEqual(
+    expect.objectContaining({ closed: false, obstacle: { type: 'unread', signature: newest?.signature } }),
+  );
 });
