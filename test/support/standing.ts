@@ -2,13 +2,19 @@ import type { ReportedHookContext, Reporter, TestCase, TestModule, TestSuite } f
 
 const TELL_MS = 60_000;
 
+interface UnderWay {
+  name: string;
+  begun: number;
+}
+
 /**
  * Says on stderr, each minute, which files, tests and hooks have been under way for longer than that: other reporters
  * name a file when it ends, and one that stands does not. It is in the runner's own process, so that the file whose
- * thread is blocked is named, too; it decides of nothing.
+ * thread is blocked is named, too, and one whose process died until all ends; it decides of nothing.
  */
 export class Standing implements Reporter {
-  #begun = new Map<string, number>();
+  /** By file, and there by what is unique. A hook that throws is not told to end: it ends with its file. */
+  #files = new Map<string, Map<string, UnderWay>>();
   #timer: NodeJS.Timeout | undefined;
 
   onTestRunStart(): void {
@@ -18,36 +24,39 @@ export class Standing implements Reporter {
     clearInterval(this.#timer);
   }
   onTestModuleQueued(module: TestModule): void {
-    this.#begin(fileOf(module));
+    this.#files.set(module.id, new Map());
+    this.#begin(module, module.id, fileOf(module));
   }
   onTestModuleEnd(module: TestModule): void {
-    this.#begun.delete(fileOf(module));
+    this.#files.delete(module.id);
   }
   onTestCaseReady(test: TestCase): void {
-    this.#begin(nameOf(test));
+    this.#begin(test.module, test.id, nameOf(test));
   }
   onTestCaseResult(test: TestCase): void {
-    this.#begun.delete(nameOf(test));
+    this.#files.get(test.module.id)?.delete(test.id);
   }
-  onHookStart(hook: ReportedHookContext): void {
-    this.#begin(hookOf(hook));
+  onHookStart({ name, entity }: ReportedHookContext): void {
+    const of = entity.type === 'module' ? fileOf(entity) : nameOf(entity);
+    this.#begin(moduleOf(entity), `${name} ${entity.id}`, `${name} of ${of}`);
   }
-  onHookEnd(hook: ReportedHookContext): void {
-    this.#begun.delete(hookOf(hook));
+  onHookEnd({ name, entity }: ReportedHookContext): void {
+    this.#files.get(moduleOf(entity).id)?.delete(`${name} ${entity.id}`);
   }
 
-  #begin(what: string): void {
-    this.#begun.set(what, performance.now());
+  #begin(module: TestModule, id: string, name: string): void {
+    this.#files.get(module.id)?.set(id, { name, begun: performance.now() });
   }
   #tell(): void {
-    for (const [what, begun] of this.#begun) {
-      const ran = performance.now() - begun;
-      if (ran > TELL_MS) process.stderr.write(`${Math.round(ran / 1_000)} s under way: ${what}\n`);
-    }
+    for (const file of this.#files.values())
+      for (const { name, begun } of file.values()) {
+        const ran = performance.now() - begun;
+        if (ran > TELL_MS) process.stderr.write(`${Math.round(ran / 1_000)} s under way: ${name}\n`);
+      }
   }
 }
 
+const moduleOf = (entity: ReportedHookContext['entity']): TestModule =>
+  entity.type === 'module' ? entity : entity.module;
 const fileOf = (module: TestModule): string => module.relativeModuleId;
 const nameOf = (one: TestCase | TestSuite): string => `${fileOf(one.module)} > ${one.fullName}`;
-const hookOf = ({ name, entity }: ReportedHookContext): string =>
-  `${name} of ${entity.type === 'module' ? fileOf(entity) : nameOf(entity)}`;
