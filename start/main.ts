@@ -86,7 +86,8 @@ await runMain(async (signal) => {
       );
     const settings = devnet === null ? followed(config) : onDevnet(config, devnet.addresses);
     const needs = (what: string, probe: Probe) => void probes.set(what, probe);
-    const system = await startSystem(settings, { api, logger, signal: stages, registry, needs });
+    const localRpc = devnet?.addresses.rpc ?? null;
+    const system = await startSystem(settings, { api, logger, signal: stages, registry, needs, localRpc });
     ({ counters } = system);
     try {
       await showProgress(system, settings, signal, devnet);

@@ -21,6 +21,7 @@ import type { Service } from '../runtime/process/service.ts';
 import { createRpc, type NodeWaits } from '../runtime/rpc/rpc.ts';
 import { decodeKey } from '../schemas/solana/base58.ts';
 import { type Counters, createCounters } from './counters.ts';
+import { mustBeIndexedChain } from './local-chain.ts';
 import { openLog } from './log.ts';
 import { untilAnotherServes } from './other-serving.ts';
 import { openStores, prepareStore } from './stores.ts';
@@ -43,6 +44,8 @@ export interface SystemOptions {
   registry: Registry;
   /** Has `/ready` name something as missing while its probe throws or does not answer. */
   needs: Service['needs'];
+  /** Where the local chain answers JSON-RPC; null where another is followed. */
+  localRpc: string | null;
 }
 
 /**
@@ -54,7 +57,7 @@ const LINGER_MS = 800;
 
 /** All stages in one process: the same code as the separate processes run. */
 export async function startSystem(config: Config, options: SystemOptions): Promise<System> {
-  const { api, logger, signal, registry, needs } = options;
+  const { api, logger, signal, registry, needs, localRpc } = options;
   const { programId } = config;
   const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it');
   const endpoint = required(
@@ -64,6 +67,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   );
   const { store, reads, serving } = await openStores(config, logger);
   const lease = await prepareStore(store, config, logger);
+  if (localRpc !== null) await mustBeIndexedChain(store, createRpc([localRpc], config));
 
   const publicUrl = publicUrlOf(config, api.port);
   // A node that asks to be left alone is, by the agents' side too.

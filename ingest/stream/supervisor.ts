@@ -200,7 +200,7 @@ function oneStream(options: SupervisorOptions, fromSlot: bigint | null, reached:
         if (begun !== undefined && begun.slot + MOST_BEHIND_SLOTS < (reached.slot ?? 0n)) {
           slots.beginAnew(outputs);
           stream.cancel(
-            `the provider is at slot ${begun.slot}, the log at ${reached.slot}: it follows another chain, or one that began anew, which wants a store and a log of its own`,
+            `the provider is at slot ${begun.slot}, the log at ${reached.slot}: it lags, or follows another chain, or one that began anew, which wants a store and a log of its own`,
           );
           return;
         }

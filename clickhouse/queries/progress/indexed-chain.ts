@@ -13,6 +13,22 @@ export async function lastPlace(store: Store): Promise<SlotTime | null> {
   return row === undefined ? null : { slot: BigInt(row.slot), time: Number(row.time) };
 }
 
+/** The last slot with an event, so many slots before the last that is applied, whose block time is known. */
+export async function placeBefore(
+  store: Store,
+  slots: bigint,
+): Promise<(SlotTime & { time: number }) | null> {
+  const last = await lastPlace(store);
+  if (last === null || last.slot < slots) return null;
+  const [row] = await store.query<{ slot: string; time: string }>(
+    `SELECT slot, max(block_time) AS time FROM events_by_slot
+     WHERE slot <= {upTo:UInt64} AND block_time IS NOT NULL
+     GROUP BY slot ORDER BY slot DESC LIMIT 1`,
+    { upTo: last.slot - slots },
+  );
+  return row === undefined ? null : { slot: BigInt(row.slot), time: Number(row.time) };
+}
+
 /** Of several nodes those of the chain that is indexed; a node is not asked for that each time. */
 export const ofIndexedChain = (rpc: RpcNodes, store: () => Store, warn: (words: string) => void): Rpc =>
   onlySameChain(rpc, {

@@ -201,7 +201,7 @@ describe(`a provider with (seed ${SEED})`, () => {
     const { events } = stage.start({ position: async () => ({ slot: 5_000n, followed: 5_000n }) });
     const ends = () => events.flatMap((event) => (event.type === 'disconnected' ? [event.reason] : []));
     await stage.liveUntil('it is told', () =>
-      ends().some((reason) => reason.includes('it follows another chain')),
+      ends().some((reason) => reason.includes('follows another chain')),
     );
     expect(stage.model.markers.transactions).toEqual([]);
     expect(events.some(({ type }) => type === 'connected')).toBe(false);
