@@ -38,14 +38,15 @@ function said(what: () => string): string {
  */
 export async function awaited<T>(so: () => T | Promise<T>, interval = 20): Promise<T> {
   const until = performance.now() + PATIENCE_MS;
-  let last: unknown = 'nothing was answered yet';
-  const over = telling(() => String(last));
+  // Its words alone: an error holds what was compared, and who waits for that to be let go would wait for ever.
+  let last = 'nothing was answered yet';
+  const over = telling(() => last);
   try {
     for (;;) {
       try {
         return await so();
       } catch (error) {
-        last = error;
+        last = String(error);
         if (performance.now() >= until) throw error;
       }
       await pause(interval);
