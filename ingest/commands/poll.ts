@@ -5,6 +5,7 @@ import { required } from '../../runtime/config/config.ts';
 import { runService } from '../../runtime/process/service.ts';
 import { createRpc } from '../../runtime/rpc/rpc.ts';
 import { openKafka } from '../log/kafka/open.ts';
+import { untilOfProgram } from '../log/kafka/position.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
 import { pollMetrics } from '../poll/metrics.ts';
 import { runPollers } from '../poll/pollers.ts';
@@ -28,14 +29,16 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
   const writer = createKafkaWriter(kafka, config.kafkaTopicPrefix);
   const counted = pollMetrics(writer, registry);
   needs('ClickHouse', notOpenedYet);
-  await followConfigured(config, { logger, signal }, (store, stop) => {
+  await followConfigured(config, { logger, signal }, async (store, stop) => {
     needs('ClickHouse', () => store.query('SELECT 1'));
     const ofChain = ofIndexedChain(
       rpc,
       () => store,
       (words) => logger.warn(words),
     );
-    return runPollers({ config, store, ...counted, rpc: ofChain, logger, signal: stop });
+    // Readings name no program: those of another chain would be served as the newest.
+    await untilOfProgram(kafka, config.kafkaTopicPrefix, { logger, signal: stop });
+    await runPollers({ config, store, ...counted, rpc: ofChain, logger, signal: stop });
   });
   await writer.close();
   await kafka.close();

@@ -181,7 +181,7 @@ describe.skipIf(missing !== null)(
       await empty.close();
     });
 
-    test.each(['materialise', 'ingest', 'backfill', 'replay'])(
+    test.each(['materialise', 'ingest', 'poll', 'backfill', 'replay'])(
       'npm run %s ends with a sentence, and nothing is written into either',
       async (command) => {
         const KAFKA_BROKERS = (await sharedBrokers()).join(',');

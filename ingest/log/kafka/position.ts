@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { AppliedMarker } from '../../../clickhouse/queries/progress/stream-store.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/process/log.ts';
+import { retryUntilDone } from '../../../runtime/retry.ts';
 import type { LogPosition } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { TOPICS_OF } from '../topics.ts';
 import type { KafkaClient, WireBatch } from './cluster.ts';
 import { ofAnother } from './log-program.ts';
-import { topicName } from './topics.ts';
+import { partitionsOf, topicName } from './topics.ts';
 
 const FIRST_STEP = 200n;
 
@@ -68,6 +70,22 @@ export async function readLogPosition(
 /** That a log may be written to, and a database begun with it. @throws ConfigError where it ends as one of another program */
 export const mustBeOfProgram = async (client: KafkaClient, prefix: string): Promise<void> =>
   void (await readLogPosition(client, prefix, async () => new Map()));
+
+/** Likewise, asked until the brokers answer; null where the signal was given first, and nothing may be written. */
+export const untilOfProgram = (
+  client: KafkaClient,
+  prefix: string,
+  options: { logger: Logger; signal: AbortSignal },
+): Promise<boolean | null> =>
+  retryUntilDone(
+    'asking of which program the log is',
+    async () => {
+      await partitionsOf(client, prefix);
+      await mustBeOfProgram(client, prefix);
+      return true;
+    },
+    options,
+  );
 
 /** Between it and what the partition still has there is nothing that was not applied, so no later one either. */
 const lastApplied = ({ low }: Place, applied: AppliedMarker | undefined): LogPosition | null =>
