@@ -123,7 +123,7 @@ async function overKafka(
   for (const sentence of await keptOtherwise(client, settings).catch(() => [])) logger.warn(sentence);
   const { accounts, transactions } = await partitionsOf(client, prefix);
   const applied = await appliedPlaces(store);
-  if (applied.size === 0) await mustBeOfProgram(client, prefix);
+  if (applied.size === 0) await mustBeOfProgram(client, prefix, () => appliedMarkers(store));
   await declarePartitions(store, { accounts, transactions });
   await mustBeSameLog(client, prefix, store.database, applied);
   const group = materialiserGroup(prefix, store.database);

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { ofIndexedChain } from '../../clickhouse/queries/progress/indexed-chain.ts';
 import { mustBeAsDeclared } from '../../clickhouse/queries/progress/log-partitions.ts';
+import { appliedMarkers } from '../../clickhouse/queries/progress/stream-store.ts';
 import { openStore } from '../../clickhouse/serving/open-serving.ts';
 import { type Config, required } from '../../runtime/config/config.ts';
 import { readFlags, wholeNumber } from '../../runtime/config/flags.ts';
@@ -52,7 +53,7 @@ await runMain(async (signal) => {
     const store = await openStore(config, { logger, signal });
     if (store === null) throw new ConfigError('stopped before anything was read: run it again to go on');
     await mustBeAsDeclared(store, partitions);
-    await mustBeOfProgram(kafka, prefix);
+    await mustBeOfProgram(kafka, prefix, () => appliedMarkers(store));
     await mustReachApplied(kafka, prefix, store.database, await appliedPlaces(store));
     const warn = (words: string) => logger.warn(words);
     const rpc = ofIndexedChain(createRpc(rpcUrls, { commitment }), () => store, warn);

@@ -2,6 +2,7 @@ import '../../runtime/process/node-version.ts';
 import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { appliedOffsets, appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../../clickhouse/queries/progress/log-partitions.ts';
+import { appliedMarkers } from '../../clickhouse/queries/progress/stream-store.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { runService, type Service } from '../../runtime/process/service.ts';
@@ -64,7 +65,7 @@ async function consume(
     async () => {
       const applied = await appliedPlaces(store);
       // What else is applied was looked at when it was read.
-      if (applied.size === 0) await mustBeOfProgram(kafka, prefix);
+      if (applied.size === 0) await mustBeOfProgram(kafka, prefix, () => appliedMarkers(store));
       await mustBeSameLog(kafka, prefix, store.database, applied);
     },
     { logger, signal },

@@ -1,5 +1,6 @@
 import '../../runtime/process/node-version.ts';
 import { ofIndexedChain } from '../../clickhouse/queries/progress/indexed-chain.ts';
+import { appliedMarkers } from '../../clickhouse/queries/progress/stream-store.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { required } from '../../runtime/config/config.ts';
 import { runService } from '../../runtime/process/service.ts';
@@ -37,7 +38,8 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
       (words) => logger.warn(words),
     );
     // Readings name no program: those of another chain would be served as the newest.
-    await untilOfProgram(kafka, config.kafkaTopicPrefix, { logger, signal: stop });
+    const applied = () => appliedMarkers(store);
+    await untilOfProgram(kafka, config.kafkaTopicPrefix, applied, { logger, signal: stop });
     await runPollers({ config, store, ...counted, rpc: ofChain, logger, signal: stop });
   });
   await writer.close();

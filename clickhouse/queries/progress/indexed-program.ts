@@ -38,5 +38,5 @@ export async function declareProgram(store: Store, programId: string, cluster: s
   await (store.exclusive ? declare() : alone(store, onClusterClause(cluster), declare));
 }
 
-const named = (program: string): string =>
+export const named = (program: string): string =>
   program === DEVNET_PROGRAM_ID ? `${program}, the local chain's, which an unset one means` : program;

@@ -7,7 +7,7 @@ import type { LogPosition } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { TOPICS_OF } from '../topics.ts';
 import type { KafkaClient, WireBatch } from './cluster.ts';
-import { ofAnother } from './log-program.ts';
+import { type Foreign, foreignIn, logOfAnother, logOfTwo } from './log-program.ts';
 import { partitionsOf, topicName } from './topics.ts';
 
 const FIRST_STEP = 200n;
@@ -29,7 +29,8 @@ interface Place {
  * The slots up to which the log is whole: the lowest last marker over all partitions of accounts and transactions,
  * read from their ends backwards. Retention may have deleted a partition's last one: where everything before what is
  * left was applied, that one is it. Null where some partition has none.
- * @param applied asked where a marker is missing.
+ * @param applied asked where a marker is missing, and where what is read is of another program: who has something of the
+ * log applied is told of two that wrote to it.
  * @throws ConfigError where what is read there is of another program.
  */
 export async function readLogPosition(
@@ -52,7 +53,8 @@ export async function readLogPosition(
       place.from = later(place.high - step, place.low);
       place.read = place.from;
     }
-    await readToEnd(client, prefix, places, unread);
+    const foreign = await readToEnd(client, prefix, places, unread);
+    if (foreign !== null) throw ((await applied()).size > 0 ? logOfTwo : logOfAnother)(prefix, foreign);
   }
   // One that never had a record has no marker anywhere.
   if (places.some(({ high }) => high === 0n)) return null;
@@ -68,20 +70,24 @@ export async function readLogPosition(
 }
 
 /** That a log may be written to, and a database begun with it. @throws ConfigError where it ends as one of another program */
-export const mustBeOfProgram = async (client: KafkaClient, prefix: string): Promise<void> =>
-  void (await readLogPosition(client, prefix, async () => new Map()));
+export const mustBeOfProgram = async (
+  client: KafkaClient,
+  prefix: string,
+  applied: () => Promise<ReadonlyMap<string, AppliedMarker>>,
+): Promise<void> => void (await readLogPosition(client, prefix, applied));
 
 /** Likewise, asked until the brokers answer; null where the signal was given first, and nothing may be written. */
 export const untilOfProgram = (
   client: KafkaClient,
   prefix: string,
+  applied: () => Promise<ReadonlyMap<string, AppliedMarker>>,
   options: { logger: Logger; signal: AbortSignal },
 ): Promise<boolean | null> =>
   retryUntilDone(
     'asking of which program the log is',
     async () => {
       await partitionsOf(client, prefix);
-      await mustBeOfProgram(client, prefix);
+      await mustBeOfProgram(client, prefix, applied);
       return true;
     },
     options,
@@ -109,22 +115,23 @@ function markerIn(value: Uint8Array): LogPosition | null {
   }
 }
 
+/** What it came upon of another program, and read no further. */
 async function readToEnd(
   client: KafkaClient,
   prefix: string,
   places: readonly Place[],
   wanted: readonly Place[],
-): Promise<void> {
+): Promise<Foreign | null> {
   const keyOf = (at: { topic: string; partition: number }) => `${at.topic}/${at.partition}`;
   const open = new Map(wanted.map((place) => [keyOf(place), place]));
-  const done = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<Foreign | null>();
   // It may be rejected before anybody waits for it.
   done.promise.catch(() => {});
   const group = `${places[0]?.topic}-position-${randomUUID()}`;
   const onBatch = async (batch: WireBatch) => {
     const place = open.get(keyOf(batch));
-    const error = ofAnother(client, prefix, batch);
-    if (error !== null) return done.reject(error);
+    const foreign = foreignIn(client, prefix, batch);
+    if (foreign !== null) return done.resolve(foreign);
     for (const { offset, value } of batch.messages) {
       if (!batch.running()) return;
       batch.passed(offset);
@@ -134,7 +141,7 @@ async function readToEnd(
     }
     await batch.heartbeat();
     if (place !== undefined && place.read === place.high) open.delete(keyOf(batch));
-    if (open.size === 0) done.resolve();
+    if (open.size === 0) done.resolve(null);
   };
   const consumer = await client.consume({
     group,
@@ -154,7 +161,7 @@ async function readToEnd(
       const from = wanted.includes(place) ? place.from : place.high;
       consumer.seek(place.topic, place.partition, from);
     }
-    await done.promise;
+    return await done.promise;
   } finally {
     await consumer.stop();
     await client.deleteGroup(group).catch(() => {});

@@ -8,7 +8,7 @@ import { type LogBatch, type LogEntry, type LogReader, MOST_AT_ONCE, TOPICS, typ
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { type BatchSize, createBatchSize } from './batch-size.ts';
 import type { ConsumeOptions, KafkaClient, WireBatch, WireConsumer } from './cluster.ts';
-import { ofAnother } from './log-program.ts';
+import { foreignIn, logOfTwo } from './log-program.ts';
 import { type Assembly, createAssembly } from './record-parts.ts';
 import { ownOf, topicName, topicOf } from './topics.ts';
 
@@ -63,8 +63,8 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
               topics: TOPICS.map((topic) => topicName(prefix, topic)),
               onBatch: async (batch) => {
                 const then = generation;
-                const error = ofAnother(client, prefix, batch);
-                if (error !== null) return refused.abort(error);
+                const foreign = foreignIn(client, prefix, batch);
+                if (foreign !== null) return refused.abort(logOfTwo(prefix, foreign));
                 return applyBatch(
                   batch,
                   apply,

@@ -2,6 +2,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { appliedPlaces } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { declareProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { mustBeAsDeclared } from '../../../clickhouse/queries/progress/log-partitions.ts';
+import { appliedMarkers } from '../../../clickhouse/queries/progress/stream-store.ts';
 import { mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
 import { readServing } from '../../../clickhouse/serving/serving.ts';
 import type { FlagValues } from '../../../runtime/config/flags.ts';
@@ -42,8 +43,8 @@ function current(replay: Replay): Replay {
     await onServing(context, async (store) => {
       await mustBeAsDeclared(store, counts);
       await declareProgram(store, encodeBase58(programId), cluster);
+      await mustBeOfProgram(context.kafka, context.prefix, () => appliedMarkers(store));
     });
-    await mustBeOfProgram(context.kafka, context.prefix);
     await replay(context);
   };
 }

@@ -91,14 +91,26 @@ describe.skipIf(missing !== null)(
       return { names, ended };
     }
 
+    /** Where and when the other wrote, and what goes on. */
+    const mixedWith = (other: string, program: string, at = String.raw`\S+/\d+ at offset \d+`) =>
+      new RegExp(
+        `^the log of KAFKA_TOPIC_PREFIX ${prefix} has records of the program ${other} \\(${at}, written 20\\S+Z\\), and PROGRAM_ID is ${program}: another wrote to it, and neither goes on with it\\. Give ${program} a log of its own in another KAFKA_TOPIC_PREFIX with an empty database \\(CLICKHOUSE_URL\\), and run migrate`,
+      );
+
     async function expectRefused(other: string, ofThem: KafkaClient, program: string): Promise<void> {
       const sentence = `the log of KAFKA_TOPIC_PREFIX ${prefix} is of the program ${other}, and PROGRAM_ID is ${program}: set PROGRAM_ID to the one that it is of, or give the other an empty database in CLICKHOUSE_URL (a directory in DATA_DIR, where that is not set) and, where KAFKA_BROKERS is set, a log of its own in KAFKA_TOPIC_PREFIX`;
-      const refused = readLogPosition(ofThem, prefix, nothingApplied);
-      await expect(refused).rejects.toThrow(ConfigError);
-      await expect(refused).rejects.toThrow(sentence);
-      await expect(mustBeOfProgram(ofThem, prefix)).rejects.toThrow(sentence);
+      const refused = () => expect(readLogPosition(ofThem, prefix, nothingApplied)).rejects;
+      // A broker that has just started says at first that it coordinates no group yet.
+      await awaited(() => refused().toThrow(ConfigError));
+      await refused().toThrow(sentence);
+      await expect(mustBeOfProgram(ofThem, prefix, nothingApplied)).rejects.toThrow(sentence);
+      // Who has something of a log applied is told of who else wrote to it.
+      const mixed = mixedWith(other, program);
+      const begun = async () => new Map([['accounts/0', { next: 1n, slot: 1n, followed: 1n }]]);
+      await expect(readLogPosition(ofThem, prefix, begun)).rejects.toThrow(mixed);
+      await expect(mustBeOfProgram(ofThem, prefix, begun)).rejects.toThrow(mixed);
       const { names, ended } = read(ofThem, program);
-      await expect(ended).rejects.toThrow(sentence);
+      await expect(ended).rejects.toThrow(mixed);
       expect(names).toEqual([]);
     }
 
@@ -135,7 +147,7 @@ describe.skipIf(missing !== null)(
     test('a log of before is of who goes on with it, and whoever reads it as before has all of it', async () => {
       await append(older, BEGUN);
       expect(await readLogPosition(ours, prefix, nothingApplied)).toEqual({ slot: 6n, followed: 6n });
-      await mustBeOfProgram(ours, prefix);
+      await mustBeOfProgram(ours, prefix, nothingApplied);
       await append(ours, [accountRecord(7n, 3), markerRecord(7n)]);
       await expectRefused(OURS, theirs, THEIRS);
       const expected = [...BEGUN, ...BEGUN.slice(0, 2), ...Array(3).fill(markerRecord(6n))]
@@ -149,7 +161,12 @@ describe.skipIf(missing !== null)(
       await append(ours, BEGUN);
       const { names, ended } = read(ours, 'own');
       await awaited(() => expect(names).toHaveLength(2 * 2 + 4 + 2));
-      const refused = expect(ended).rejects.toThrow(`is of the program ${THEIRS}, and PROGRAM_ID is ${OURS}`);
+      const ends = await Promise.all(
+        HISTORY_TOPICS.map((topic) => topicName(prefix, topic)).map(async (topic) =>
+          (await ours.offsets(topic)).map(({ partition, high }) => `${topic}/${partition} at offset ${high}`),
+        ),
+      );
+      const refused = expect(ended).rejects.toThrow(mixedWith(THEIRS, OURS, `(${ends.flat().join('|')})`));
       await append(theirs, [markerRecord(7n)]);
       await refused;
       expect(names).not.toContain('marker 7');
