@@ -13,7 +13,7 @@ import { createMemoryLog } from '../ingest/log/in-process.ts';
 import { tellForgottenPlace } from '../ingest/log/kafka/forgotten-place.ts';
 import { mustBeSameLog } from '../ingest/log/kafka/log-identity.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
-import { mustBeOfProgram, readLogPosition } from '../ingest/log/kafka/position.ts';
+import { mustBeOfProgram, readLogPosition, untilOfProgram } from '../ingest/log/kafka/position.ts';
 import { createKafkaReader } from '../ingest/log/kafka/reader.ts';
 import {
   endsOf,
@@ -50,7 +50,11 @@ export interface SharedLogOptions {
   onAssigned?: (own: ReadonlyMap<Topic, readonly number[]>) => void;
   /** Under which a log in this process fills a database that others reach too. */
   lease?: LogLease | null;
+  /** Given when the process is asked to stop: brokers that cannot say of which program a log is are waited for no longer. */
+  signal?: AbortSignal;
 }
+
+const NEVER = new AbortController().signal;
 
 /** The lease of a database that others reach too; null where nobody does, or who fills it reads one log with all others. */
 export async function leaseOf(
@@ -75,9 +79,8 @@ export async function openLog(
   logger: Logger,
   options: SharedLogOptions = {},
 ): Promise<SharedLog> {
-  const { onAssigned = () => {} } = options;
-  if (config.kafkaBrokers !== null) return overKafka(config, store, logger, onAssigned);
-  onAssigned(new Map(TOPICS.map((topic) => [topic, [0]])));
+  if (config.kafkaBrokers !== null) return overKafka(config, store, logger, options);
+  options.onAssigned?.(new Map(TOPICS.map((topic) => [topic, [0]])));
   return inProcess(store, logger, options);
 }
 
@@ -107,7 +110,7 @@ async function overKafka(
   config: Config,
   store: Store,
   logger: Logger,
-  onAssigned: NonNullable<SharedLogOptions['onAssigned']>,
+  { onAssigned = () => {}, signal = NEVER }: SharedLogOptions,
 ): Promise<SharedLog> {
   const client = openKafka(config, logger);
   const prefix = config.kafkaTopicPrefix;
@@ -122,10 +125,12 @@ async function overKafka(
   );
   for (const sentence of await keptOtherwise(client, settings).catch(() => [])) logger.warn(sentence);
   const { accounts, transactions } = await partitionsOf(client, prefix);
-  const applied = await appliedPlaces(store);
-  if (applied.size === 0) await mustBeOfProgram(client, prefix, () => appliedMarkers(store));
+  // Whatever is applied: what polls begins to write before the reader comes upon another program's records.
+  const begun = () => appliedMarkers(store);
+  if ((await untilOfProgram(client, prefix, begun, { logger, signal })) === null)
+    await mustBeOfProgram(client, prefix, begun);
   await declarePartitions(store, { accounts, transactions });
-  await mustBeSameLog(client, prefix, store.database, applied);
+  await mustBeSameLog(client, prefix, store.database, await appliedPlaces(store));
   const group = materialiserGroup(prefix, store.database);
   await tellForgottenPlace(client, { prefix, group, applied: await appliedOffsets(store), logger });
   const lost = Promise.withResolvers<never>();

@@ -88,7 +88,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   const lingerMs = () => (counters.gaps.size === 0 && unasked() > UNASKED_MS ? LINGER_MS : 0);
   const writing = materialiseMetrics(registry, async (topic) => log.ends(topic));
   letterMetrics(registry, () => store);
-  const log = await openLog(config, store, logger, { lingerMs, onAssigned: writing.assigned, lease });
+  const log = await openLog(config, store, logger, { lingerMs, onAssigned: writing.assigned, lease, signal });
   const materialise = createMaterialiser({
     store,
     programId: decodeKey(programId) as Uint8Array,

@@ -17,7 +17,7 @@ import { createProgress } from '../../runtime/process/progress.ts';
 import { createRpc } from '../../runtime/rpc/rpc.ts';
 import { mustReachApplied } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
-import { mustBeOfProgram } from '../log/kafka/position.ts';
+import { untilOfProgram } from '../log/kafka/position.ts';
 import { partitionsOf, topicName } from '../log/kafka/topics.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
 import { createCursorFile, logPlaces } from '../operate/backfill/cursor.ts';
@@ -51,9 +51,11 @@ await runMain(async (signal) => {
   try {
     const partitions = await partitionsOf(kafka, prefix).catch(notReached('KAFKA_BROKERS'));
     const store = await openStore(config, { logger, signal });
-    if (store === null) throw new ConfigError('stopped before anything was read: run it again to go on');
+    const stopped = 'stopped before anything was read: run it again to go on';
+    if (store === null) throw new ConfigError(stopped);
     await mustBeAsDeclared(store, partitions);
-    await mustBeOfProgram(kafka, prefix, () => appliedMarkers(store));
+    if ((await untilOfProgram(kafka, prefix, () => appliedMarkers(store), { logger, signal })) === null)
+      throw new ConfigError(stopped);
     await mustReachApplied(kafka, prefix, store.database, await appliedPlaces(store));
     const warn = (words: string) => logger.warn(words);
     const rpc = ofIndexedChain(createRpc(rpcUrls, { commitment }), () => store, warn);

@@ -64,7 +64,7 @@ async function consume(
     'comparing the log with the database',
     async () => {
       const applied = await appliedPlaces(store);
-      // What else is applied was looked at when it was read.
+      // Else its reader ends where another's begins, with nothing of that applied.
       if (applied.size === 0) await mustBeOfProgram(kafka, prefix, () => appliedMarkers(store));
       await mustBeSameLog(kafka, prefix, store.database, applied);
     },

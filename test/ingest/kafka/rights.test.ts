@@ -1,5 +1,5 @@
 import kafkajs from 'kafkajs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
 import { readLogPosition } from '../../../ingest/log/kafka/position.ts';
@@ -10,7 +10,9 @@ import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
+import { openLog } from '../../../start/log.ts';
 import { awaited } from '../../support/awaited.ts';
+import { freshDatabase } from '../../support/database.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { loginBrokers, sharedBrokers } from '../../support/servers-of-run.ts';
 import { accountRecord, markerRecord, transactionRecord } from '../support/records.ts';
@@ -53,6 +55,11 @@ describe.skipIf(missing !== null)(
       const writer = createKafkaWriter(owner, prefix);
       await writer.append([accountRecord(1n, 1), transactionRecord(1n, 1), markerRecord(1n)]);
       await writer.close();
+      await grant(prefix, what, operation);
+      return prefix;
+    }
+
+    async function grant(prefix: string, what: 'topics' | 'groups', operation: kafkajs.AclOperationTypes) {
       const all = {
         principal: 'User:bankroll',
         host: '*',
@@ -69,20 +76,20 @@ describe.skipIf(missing !== null)(
           },
         ],
       });
-      return prefix;
     }
+
+    const envOf = async (prefix: string) => ({
+      KAFKA_BROKERS: String(await loginBrokers()),
+      KAFKA_SASL_MECHANISM: LOGIN.mechanism,
+      KAFKA_SASL_USERNAME: LOGIN.username,
+      KAFKA_SASL_PASSWORD: LOGIN.password,
+      KAFKA_TOPIC_PREFIX: prefix,
+    });
 
     async function kafkaLines(prefix: string): Promise<string[]> {
       const lines: string[] = [];
-      const env = {
-        KAFKA_BROKERS: String(await loginBrokers()),
-        KAFKA_SASL_MECHANISM: LOGIN.mechanism,
-        KAFKA_SASL_USERNAME: LOGIN.username,
-        KAFKA_SASL_PASSWORD: LOGIN.password,
-        KAFKA_TOPIC_PREFIX: prefix,
-      };
       const never = new AbortController().signal;
-      await runChecks(checksOf(readConfig(env)), (line) => lines.push(line), never);
+      await runChecks(checksOf(readConfig(await envOf(prefix))), (line) => lines.push(line), never);
       return lines.filter((line) => line.includes(' KAFKA_BROKERS '));
     }
 
@@ -147,6 +154,25 @@ describe.skipIf(missing !== null)(
     test('to join groups: a reader says why it has no partitions, as what asks whether it is ready is told', async () => {
       const prefix = await logWith('groups', AclOperationTypes.DESCRIBE);
       expect(await endOf(prefix)).toMatch(/Not authorized to access group/);
+    });
+
+    test('to join groups: npm start asks of which program the log is until it may', async () => {
+      const prefix = await logWith('groups', AclOperationTypes.DESCRIBE);
+      const store = await freshDatabase();
+      onTestFinished(() => store.close());
+      const told: string[] = [];
+      const logger = Object.assign(Object.create(silent), {
+        warn: ({ error }: { error?: string }) => told.push(error ?? ''),
+      });
+      const opening = openLog(readConfig(await envOf(prefix)), store, logger);
+      const refused = awaited(() => expect(told.join('\n')).toMatch(/Not authorized to access group/));
+      await Promise.race([refused, opening]);
+      await refused;
+      expect(await store.query('SELECT * FROM log_partitions')).toEqual([]);
+      await grant(prefix, 'groups', AclOperationTypes.ALL);
+      const log = await opening;
+      expect(await log.position()).toEqual({ slot: 1n, followed: 1n });
+      await log.close();
     });
 
     test('to read the topics: a reader says why it has none of them', async () => {

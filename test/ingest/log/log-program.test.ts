@@ -13,6 +13,7 @@ import { createLogger } from '../../../runtime/process/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { openLog } from '../../../start/log.ts';
+import { appliedRow } from '../../api/support/rows.ts';
 import { awaited } from '../../support/awaited.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { brokerMissing } from '../../support/kafka.ts';
@@ -182,6 +183,10 @@ describe.skipIf(missing !== null)(
           ...{ KAFKA_PARTITIONS: String(PARTITIONS), PROGRAM_ID: program },
         });
       await expect(openLog(configOf(OURS), store, logger)).rejects.toThrow('KAFKA_TOPIC_PREFIX');
+      expect(await store.query('SELECT * FROM log_partitions')).toEqual([]);
+      // Neither with something applied: what polls would write readings before the reader ends.
+      await store.insert('applied', [appliedRow('transactions', 0, { log_offset: '0' })]);
+      await expect(openLog(configOf(OURS), store, logger)).rejects.toThrow(mixedWith(THEIRS, OURS));
       expect(await store.query('SELECT * FROM log_partitions')).toEqual([]);
       const log = await openLog(configOf(THEIRS), store, logger);
       expect(await log.position()).toEqual({ slot: 6n, followed: 6n });
