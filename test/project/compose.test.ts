@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { readConfig } from '../../runtime/config/config.ts';
 import { readVariables } from '../../runtime/config/variables.ts';
 import { ourServices, ROOT, readCompose, readEnvFile, textOf } from './support/compose.ts';
 
@@ -158,6 +159,11 @@ test('the agents of the local chain reach the API, and sign for the name that it
   expect(of('--api')).toBe(`http://api:${api?.environment?.PORT}`);
   expect(networks.some((network) => api?.networks?.includes(network))).toBe(true);
   expect(of('--public-url')).toBe(api?.environment?.PUBLIC_URL);
+});
+
+test('migrate is told of the local chain which program it is of, and leaves a database of another as it is', () => {
+  const { programId } = readConfig({});
+  expect(readEnvFile('deploy/devnet.env').PROGRAM_ID).toBe(programId);
 });
 
 test('the stores have no way out and are published nowhere', () => {
