@@ -38,7 +38,7 @@ function histories() {
   };
   const cell = cellOf(state);
   const memory = {
-    ...{ cells, parts, rowParts: createRowParts(1e6), ranked: {}, clock: 0 },
+    ...{ itself: cellOf(null), cells, parts, rowParts: createRowParts(1e6), ranked: {}, clock: 0 },
     state: { progress: cell, missing: cell, ranked: cellOf(null) },
   };
   const known: Partial<Record<KindName, unknown>> = {
