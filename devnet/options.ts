@@ -43,8 +43,8 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
   --genesis-time TIME   of slot 0: ISO 8601 or unix milliseconds (default: so that the past ends now)
   --slot-ms MS          pace of new slots (default 400)
   --rate N              actions a slot, on average (default 2)
-  --dir PATH            keeps the ledger there and goes on from it (default: in memory); agent.json beside it is
-                        the key of one policy's agent, which nobody rotates
+  --dir PATH            keeps the ledger there and goes on from it (default: in memory, for hours rather than days);
+                        agent.json beside it is the key of one policy's agent, which nobody rotates
   --host ADDRESS        to listen on (default 127.0.0.1)
   --port-base PORT      stream, RPC and venues on this port and the two after it; 0 takes free ones
                         (default: 10000, 8899 and 8900)

@@ -23,9 +23,20 @@ export interface LastWrite {
   table: TableName;
 }
 
+/** What the book keeps of an account. */
+export interface WrittenAccount extends LastWrite {
+  key: Key;
+  /** Slot of its first write. */
+  first: bigint;
+}
+
 /** Raw accounts at the tip, encoded when somebody asks. */
 export interface AccountBook {
   apply(record: BlockRecord): void;
+  /** Every account's first write and last, in the order of the first. */
+  written(): Iterable<WrittenAccount>;
+  /** Has an empty book go on from there. */
+  restore(accounts: Iterable<WrittenAccount>): void;
   tableOf(key: Key): TableName | null;
   lastWrites: ReadonlyMap<Key, LastWrite>;
   /** Slot of an account's first write; null: it never was. */
@@ -97,6 +108,15 @@ export function createAccountBook(
         if (table === undefined) throw new RangeError(`no row for ${key}`);
         if (!firstWrites.has(key)) firstWrites.set(key, record.slot);
         lastWrites.set(key, { slot: record.slot, tx, version, table });
+      }
+    },
+    *written() {
+      for (const [key, last] of lastWrites) yield { key, first: firstWrites.get(key) ?? last.slot, ...last };
+    },
+    restore: (accounts) => {
+      for (const { key, first, ...last } of accounts) {
+        firstWrites.set(key, first);
+        lastWrites.set(key, last);
       }
     },
     tableOf: (key) => lastWrites.get(key)?.table ?? null,

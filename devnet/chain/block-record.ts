@@ -3,9 +3,11 @@ import type { Execution } from '../program/execute.ts';
 import type { Changes } from '../program/state/draft.ts';
 import { bytesOf } from '../program/state/keys.ts';
 import { SYSTEM_PROGRAM } from '../program/state/known-programs.ts';
+import { LAYOUT_NAME } from '../program/state/layout-name.ts';
 import { seededBytes } from '../program/state/random.ts';
 import type { Key, TableName, Tables } from '../program/state/state.ts';
 import type { AccountWrite, Block } from './ledger.ts';
+import type { Segment } from './store/block-table.ts';
 import type { HeldTokens } from './token-balances.ts';
 import { type Builder, buildTransaction, signatureAt } from './transactions.ts';
 
@@ -25,13 +27,30 @@ export interface BlockRecord {
 
 /** The first record of a ledger. */
 export interface LedgerHead {
-  format: 1 | 2;
+  /** 3: the first part of it is in the archive. */
+  format: 1 | 2 | 3;
   /** Hash of the layouts that its accounts and events were written in; none in format 1. */
   layout?: string;
+  /** What the file goes on from; in format 3 alone. */
+  archived?: Archived;
   seed: string;
   programId: Key;
   genesisMs: number;
   firstSlot: bigint;
+}
+
+/** What the head says of the layout: a program that knows no archive takes it for another, and leaves the ledger alone. */
+export const layoutOf = (format: LedgerHead['format']) =>
+  format === 3 ? `archived ${LAYOUT_NAME}` : LAYOUT_NAME;
+
+/** What stands in front of a ledger's file. */
+export interface Archived {
+  segments: readonly Segment[];
+  /** Slot and write version that it ended with. */
+  slot: bigint;
+  version: bigint;
+  /** How many records behind this one tell the state that it ended with. */
+  pieces: number;
 }
 
 const RENT_PER_BYTE = 6_960n;

@@ -4,16 +4,17 @@ import type { Action } from '../program/actions.ts';
 import { type Addresses, createAddresses } from '../program/state/addresses.ts';
 import { applyChanges } from '../program/state/draft.ts';
 import { keyOf } from '../program/state/keys.ts';
-import { LAYOUT_NAME, LAYOUT_OF_FORMAT_1 } from '../program/state/layout-name.ts';
+import { LAYOUT_OF_FORMAT_1 } from '../program/state/layout-name.ts';
 import { createRandom } from '../program/state/random.ts';
 import { emptyState, type Key, type ProgramState } from '../program/state/state.ts';
 import { type AccountBook, createAccountBook, genesisWrites, type LastWrite } from './account-book.ts';
-import { type BlockRecord, blockhashAt, blockOf, type LedgerHead } from './block-record.ts';
-import { type ChainIndex, createChainIndex } from './chain-index.ts';
+import { type BlockRecord, blockhashAt, blockOf, type LedgerHead, layoutOf } from './block-record.ts';
 import { type ChainTransactionFacts, createHistory, type HistoryBlock } from './history.ts';
 import type { Block, Ledger, SignatureEntry } from './ledger.ts';
 import { runBlock } from './produce.ts';
-import { openMemoryRecords, openRecordFile, type RecordFile } from './storage.ts';
+import { REMOVE_IT } from './storage.ts';
+import { type BlockStore, openBlockStore, openLedger } from './store/block-store.ts';
+import { piecesOf, restore } from './store/snapshot.ts';
 import { type Builder, type CutLogs, signatureAt } from './transactions.ts';
 
 export const SLOT_MS = 400;
@@ -21,6 +22,8 @@ const SKIP_CHANCE = 0.03;
 const MENTION_CHANCE = 0.02;
 /** Blocks kept whole; older ones are made again from their record. */
 const RECENT_BLOCKS = 600;
+/** Of records that a start reads: an hour's, of 40 policies. */
+const SEGMENT_BYTES = 1 << 26;
 
 export interface ChainOptions {
   /** Directory of the ledger's file; null keeps it in memory. */
@@ -33,6 +36,8 @@ export interface ChainOptions {
   /** Share of transactions whose logs are cut. */
   cutLogs?: Partial<CutLogs>;
   skipChance?: number;
+  /** Bytes of records from which on they are brought into the archive, where there is a directory. */
+  segmentBytes?: number;
 }
 
 export interface LastWriteFacts {
@@ -66,6 +71,7 @@ export interface Chain extends Ledger {
   history(): Iterable<HistoryBlock>;
   /** What each block but so many first ones has changed. */
   changes(skipped: number): Iterable<BlockChanges>;
+  held: BlockStore['held'];
   close(): void;
 }
 
@@ -76,9 +82,8 @@ export type { ChainTransactionFacts, HistoryBlock };
 
 interface Parts {
   head: LedgerHead;
-  records: RecordFile;
+  store: BlockStore;
   state: ProgramState;
-  index: ChainIndex;
   book: AccountBook;
   builder: Builder;
   last: { slot: bigint; version: bigint };
@@ -86,53 +91,60 @@ interface Parts {
 
 /** Reads the ledger back, or starts one. @throws RangeError where the directory holds another chain */
 function open(options: ChainOptions): Parts {
-  const records = options.dir === null ? openMemoryRecords() : openRecordFile(options.dir, 'ledger.bin');
+  const { dir, segmentBytes = SEGMENT_BYTES } = options;
   const seed = String(options.seed);
   const programId = options.programId ?? DEVNET_PROGRAM_ID;
-  const scanned = records.scan();
-  const first = scanned.next();
   const fresh: LedgerHead = {
     format: 2,
-    layout: LAYOUT_NAME,
+    layout: layoutOf(2),
     seed,
     programId,
     genesisMs: options.genesisTime,
     firstSlot: options.firstSlot ?? 1n,
   };
-  const head = first.done === true ? fresh : (first.value.value as LedgerHead);
-  if (first.done === true) records.append(head);
-  if ((head.layout ?? LAYOUT_OF_FORMAT_1) !== LAYOUT_NAME)
-    throw new RangeError(
-      `${options.dir} holds a chain whose program has another byte layout: remove it with the index and the log that are of that chain (all of DATA_DIR, where npm start has them there), or give another directory`,
-    );
-  if (head.seed !== seed || head.programId !== programId) {
-    throw new RangeError(
-      `${options.dir} holds the chain of seed ${head.seed} and program ${head.programId}: give that seed, or another directory`,
-    );
-  }
+  const files = openLedger(dir, fresh);
+  const { head } = files;
+  mustBeOf(head, fresh, dir);
   const state = emptyState();
-  const index = createChainIndex(seed, programId);
   const book = createAccountBook(state, head);
   const addresses = createAddresses(programId);
   const cutLogs = { onStream: 0.0025, forGood: 0, ...options.cutLogs };
-  const parts = { head, records, state, index, book, builder: { seed, programId, addresses, cutLogs } };
-  const last = { slot: head.firstSlot, version: BigInt(genesisWrites(programId).length) };
-  if (first.done !== true) {
-    for (const { place, value } of scanned) {
-      const record = value as BlockRecord;
-      applyChanges(state, record.rows);
-      index.add(record, place);
-      book.apply(record);
-      last.slot = record.slot;
-      for (const { version } of record.written) if (version > last.version) last.version = version;
-    }
+  const { slot, version } = head.archived ?? {
+    slot: head.firstSlot,
+    version: BigInt(genesisWrites(programId).length),
+  };
+  const last = { slot, version };
+  const store = openBlockStore(
+    files,
+    { mentioned: programId, segmentBytes },
+    {
+      piece: (piece) => restore(state, book, piece),
+      block: (record) => {
+        applyChanges(state, record.rows);
+        book.apply(record);
+        last.slot = record.slot;
+        for (const { version } of record.written) if (version > last.version) last.version = version;
+      },
+      snapshot: () => ({ ...last, pieces: piecesOf(state, book) }),
+    },
+  );
+  return { head, store, state, book, last, builder: { seed, programId, addresses, cutLogs } };
+}
+
+/** @throws RangeError where a ledger is not one to go on with */
+function mustBeOf(head: LedgerHead, { seed, programId }: LedgerHead, dir: string | null): void {
+  if ((head.layout ?? LAYOUT_OF_FORMAT_1) !== layoutOf(head.format))
+    throw new RangeError(`${dir} holds a chain whose program has another byte layout: ${REMOVE_IT}`);
+  if (head.seed !== seed || head.programId !== programId) {
+    throw new RangeError(
+      `${dir} holds the chain of seed ${head.seed} and program ${head.programId}: give that seed, or another directory`,
+    );
   }
-  return { ...parts, last };
 }
 
 /** Opens a local chain; an existing ledger in `dir` goes on exactly where its last whole block ended. */
 export function createChain(options: ChainOptions): Chain {
-  const { head, records, state, index, book, builder, last } = open(options);
+  const { head, store, state, book, builder, last } = open(options);
   const { seed, firstSlot, genesisMs } = head;
   const recent = new Map<bigint, Block>();
   const listeners = new Set<(block: Block) => void>();
@@ -146,7 +158,9 @@ export function createChain(options: ChainOptions): Chain {
     transactions: [],
     writes: genesisWrites(head.programId),
   };
-  const history = createHistory((at) => blockOf(records.read(at) as BlockRecord, builder));
+  const history = createHistory(function* (skipped) {
+    for (const record of store.records(skipped)) yield blockOf(record, builder);
+  });
   let notBefore = 0n;
 
   const keep = (block: Block) => {
@@ -159,8 +173,8 @@ export function createChain(options: ChainOptions): Chain {
     if (slot === firstSlot) return genesis;
     const known = recent.get(slot);
     if (known !== undefined) return known;
-    const place = index.placeOf(slot);
-    return place === null ? null : keep(blockOf(records.read(place) as BlockRecord, builder));
+    const record = store.record(slot);
+    return record === null ? null : keep(blockOf(record, builder));
   };
   const mustHave = (slot: bigint): Block => {
     const found = block(slot);
@@ -193,24 +207,23 @@ export function createChain(options: ChainOptions): Chain {
     accountsByOwner: book.ownedBy,
     firstWrite: book.firstWrite,
     transaction: (signature) => {
-      const position = index.find(signature);
+      const position = store.find(signature);
       if (position === null) return null;
       const found = mustHave(position.slot);
       const tx = found.transactions[position.index];
       return tx === undefined ? null : { block: found, tx };
     },
     signaturesFor: (address, before, limit) => {
-      const from = before === null ? null : index.find(before);
+      const from = before === null ? null : store.find(before);
       if (before !== null && from === null) return [];
-      return index.of(keyOf(address), from, limit).map((position): SignatureEntry => {
-        const { slot, index: at } = position;
-        const place = index.placeOf(slot);
-        const record = place === null ? null : (records.read(place) as BlockRecord);
-        const failed = record?.executions[at]?.error ?? null;
+      return store.of(keyOf(address), from, limit).map(({ slot, index, isFailed }): SignatureEntry => {
         // Only where a transaction failed does the answer need the transaction itself.
-        const failure = failed === null ? null : (mustHave(slot).transactions[at]?.failure ?? null);
-        const signature = signatureAt(seed, slot, at);
-        return { signature, slot, blockTime: timeOf(slot), index: at, failed, failure };
+        const tx = isFailed ? mustHave(slot).transactions[index] : undefined;
+        const { failed, failure } = tx ?? { failed: null, failure: null };
+        return {
+          ...{ signature: signatureAt(seed, slot, index), slot, blockTime: timeOf(slot), index },
+          ...{ failed, failure },
+        };
       });
     },
     subscribe: (listener) => {
@@ -218,11 +231,13 @@ export function createChain(options: ChainOptions): Chain {
       return () => listeners.delete(listener);
     },
     produce: async (actions) => {
+      const busy = store.settle();
+      if (busy !== null) await busy;
       const slot = nextSlot();
       const place = { slot, parent: last.slot, blockTime: timeOf(slot), version: last.version };
       const mentions = createRandom(`mention:${seed}:${slot}`).chance(MENTION_CHANCE) ? [null] : [];
       const made = runBlock(state, place, [...actions, ...mentions], builder, book.tableOf);
-      index.add(made.record, records.append(made.record));
+      store.append(made.record);
       book.apply(made.record);
       last.slot = slot;
       last.version = made.version;
@@ -235,12 +250,9 @@ export function createChain(options: ChainOptions): Chain {
     },
     coming,
     state: () => ({ ...state, lastWrite, written: () => book.lastWrites.keys() }),
-    history: () => history(index.places()),
-    changes: (skipped) =>
-      index
-        .places()
-        .slice(skipped)
-        .map((place) => records.read(place) as BlockRecord),
-    close: records.close,
+    history,
+    changes: store.records,
+    held: store.held,
+    close: store.close,
   };
 }

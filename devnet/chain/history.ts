@@ -29,13 +29,14 @@ export interface HistoryBlock {
 
 const CUT = 'Log truncated';
 
-/** All blocks from the first on; what was made of one is kept, since an oracle asks again and again. */
-export function createHistory(
-  blockAt: (place: number) => Block,
-): (places: readonly number[]) => readonly HistoryBlock[] {
+/**
+ * All blocks from the first on; what was made of one is kept, since an oracle asks again and again.
+ * @param blocks all but so many first ones
+ */
+export function createHistory(blocks: (skipped: number) => Iterable<Block>): () => readonly HistoryBlock[] {
   const made: HistoryBlock[] = [];
-  return (places) => {
-    for (const place of places.slice(made.length)) made.push(factsOf(blockAt(place)));
+  return () => {
+    for (const block of blocks(made.length)) made.push(factsOf(block));
     return made;
   };
 }

@@ -1,25 +1,56 @@
-import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
 import { makeDirectory } from './directory.ts';
 
 /** An append-only file of records, each behind its length and its checksum. */
 export interface RecordFile {
-  /** Every whole record, in order, with its place. */
-  scan(): Generator<{ place: number; value: unknown }>;
+  /** Every whole record, in order, with its place and that of the next. */
+  scan(): Generator<{ place: number; next: number; value: unknown }>;
   /** The record at a place. @throws RangeError where there is none */
   read(place: number): unknown;
   /** In the kernel's hands when this returns: a SIGKILL after it loses nothing. */
   append(value: unknown): number;
+  /** The place behind the last record. */
+  end(): number;
   close(): void;
 }
+
+/** One whose bytes can be had, and that can take the place of another. */
+export interface StoredRecords extends RecordFile {
+  slice(from: number, to: number): Buffer;
+  appendBytes(bytes: Uint8Array): void;
+  /** What it has is on the disk itself behind this, so that it is there though the machine lose power. */
+  sync(): Promise<void>;
+  syncNow(): void;
+  /** Takes another's name, and its place: at no moment is there none of it. */
+  become(name: string): void;
+}
+
+const toDisk = promisify(fsync);
+
+/** What is to be done with a chain that cannot be gone on with. */
+export const REMOVE_IT =
+  'remove it with the index and the log that are of that chain (all of DATA_DIR, where npm start has them there), or give another directory';
 
 const HEAD_BYTES = 8;
 /** A length over this is no length but a torn write. */
 const MAX_RECORD_BYTES = 1 << 28;
 
-function readAt(file: number, size: number, position: number): Buffer | null {
+export function readAt(file: number, size: number, position: number): Buffer | null {
   const bytes = Buffer.alloc(size);
   let done = 0;
   while (done < size) {
@@ -41,6 +72,31 @@ function readRecord(file: number, place: number): { body: Buffer; next: number }
   return { body, next: place + HEAD_BYTES + size };
 }
 
+export function writeAt(file: number, bytes: Uint8Array, position: number): void {
+  let done = 0;
+  while (done < bytes.length) done += writeSync(file, bytes, done, bytes.length - done, position + done);
+}
+
+/** A record as it stands in a file. */
+export function encodeRecord(value: unknown): Buffer {
+  const body = serialize(value);
+  const bytes = Buffer.alloc(HEAD_BYTES + body.length);
+  bytes.writeUInt32LE(body.length, 0);
+  bytes.writeUInt32LE(crc32(body), 4);
+  bytes.set(body, HEAD_BYTES);
+  return bytes;
+}
+
+/** The record at a place in bytes of a file. @throws RangeError where there is none */
+export function recordIn(bytes: Buffer, place: number): unknown {
+  const from = place + HEAD_BYTES;
+  const body = bytes.subarray(from, from + (from <= bytes.length ? bytes.readUInt32LE(place) : 0));
+  if (body.length === 0 || crc32(body) !== bytes.readUInt32LE(place + 4))
+    throw new RangeError(`no record at byte ${place} of a chunk`);
+  // What is made of it may look into these bytes for as long as it lives: never into all of the chunk.
+  return deserialize(Uint8Array.from(body));
+}
+
 /** How far behind a broken record is looked for the next one. */
 const LOOKED_BEHIND_BYTES = 1 << 22;
 
@@ -57,12 +113,19 @@ function goesOnBehind(file: number, place: number, end: number): boolean {
   return false;
 }
 
-/** Opens or makes the file; a record that a kill tore in the middle is cut off once the scan comes to it. */
-export function openRecordFile(dir: string, name: string): RecordFile {
+/**
+ * Opens or makes the file, anew where `begun` says so; a record that a kill tore in the middle is cut off once the scan
+ * comes to it.
+ */
+export function openRecordFile(dir: string, name: string, begun?: 'anew'): StoredRecords {
   makeDirectory(dir);
   const where = path.join(dir, name);
-  const file = openSync(where, existsSync(where) ? 'r+' : 'w+');
+  const file = openSync(where, existsSync(where) && begun !== 'anew' ? 'r+' : 'w+');
   let end = fstatSync(file).size;
+  const appendBytes = (bytes: Uint8Array) => {
+    writeAt(file, bytes, end);
+    end += bytes.length;
+  };
   return {
     *scan() {
       let place = 0;
@@ -71,13 +134,13 @@ export function openRecordFile(dir: string, name: string): RecordFile {
         if (record === null) {
           if (goesOnBehind(file, place, end))
             throw new RangeError(
-              `${where} is broken at byte ${place} and goes on behind it, as where two write it at a time: remove it with the index and the log that are of that chain (all of DATA_DIR, where npm start has them there), or give another directory`,
+              `${where} is broken at byte ${place} and goes on behind it, as where two write it at a time: ${REMOVE_IT}`,
             );
           ftruncateSync(file, place);
           end = place;
           return;
         }
-        yield { place, value: deserialize(record.body) };
+        yield { place, next: record.next, value: deserialize(record.body) };
         place = record.next;
       }
     },
@@ -87,17 +150,20 @@ export function openRecordFile(dir: string, name: string): RecordFile {
       return deserialize(record.body);
     },
     append: (value) => {
-      const body = serialize(value);
-      const bytes = Buffer.alloc(HEAD_BYTES + body.length);
-      bytes.writeUInt32LE(body.length, 0);
-      bytes.writeUInt32LE(crc32(body), 4);
-      bytes.set(body, HEAD_BYTES);
       const place = end;
-      let done = 0;
-      while (done < bytes.length) done += writeSync(file, bytes, done, bytes.length - done, place + done);
-      end = place + bytes.length;
+      appendBytes(encodeRecord(value));
       return place;
     },
+    appendBytes,
+    slice: (from, to) => {
+      const bytes = readAt(file, to - from, from);
+      if (bytes === null) throw new RangeError(`${where} ends before byte ${to}`);
+      return bytes;
+    },
+    end: () => end,
+    sync: () => toDisk(file),
+    syncNow: () => fsyncSync(file),
+    become: (other) => renameSync(where, path.join(dir, other)),
     close: () => closeSync(file),
   };
 }
@@ -107,13 +173,14 @@ export function openMemoryRecords(): RecordFile {
   const records: unknown[] = [];
   return {
     *scan() {
-      for (const [place, value] of records.entries()) yield { place, value };
+      for (const [place, value] of records.entries()) yield { place, next: place + 1, value };
     },
     read: (place) => {
       if (!(place in records)) throw new RangeError(`no record at ${place}`);
       return records[place];
     },
     append: (value) => records.push(value) - 1,
+    end: () => records.length,
     close: () => {},
   };
 }

@@ -1,0 +1,213 @@
+import { closeSync, existsSync, fstatSync, fsync, fsyncSync, openSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { constants, type ZstdOptions, zstdDecompressSync } from 'node:zlib';
+import type { Key } from '../../program/state/state.ts';
+import type { BlockRecord } from '../block-record.ts';
+import type { ChainIndex } from '../chain-index.ts';
+import { REMOVE_IT, readAt, recordIn, writeAt } from '../storage.ts';
+import { signatureAt } from '../transactions.ts';
+import {
+  countBelow,
+  type Listed,
+  newest,
+  type Position,
+  placeOf,
+  positionOf,
+  type Segment,
+} from './block-table.ts';
+import { keepSome } from './keep-some.ts';
+import {
+  type Chunk,
+  encodeSegment,
+  maybeSigned,
+  naming,
+  type ReadBytes,
+  readTables,
+  type Tables,
+} from './segment-index.ts';
+
+/** The closed part of a ledger: its records in compressed chunks, and an index of each stretch behind them, all read from the file. */
+export interface Archive {
+  /** Those that count; what stands behind them in the file a kill has left, and is written over. */
+  segments: readonly Segment[];
+  /**
+   * Writes a stretch of the ledger behind the others, chunk by chunk: gives each to be packed. It counts once it is taken
+   * in.
+   */
+  write(index: ChainIndex, stretch: Stretch): Generator<Unpacked, Segment, Buffer>;
+  takeIn(segment: Segment): void;
+  /** On the disk itself, so that nothing counts there that the machine had not written yet when it lost power. */
+  sync(): Promise<void>;
+  syncNow(): void;
+  record(slot: bigint): BlockRecord | null;
+  find(signature: Uint8Array): Position | null;
+  /** Newest first, older than `before`. */
+  of(address: Key, before: Position | null, limit: number): Listed[];
+  /** Oldest first, without so many first ones. */
+  records(skipped: number): Iterable<BlockRecord>;
+  close(): void;
+}
+
+/** Bytes of the ledger, from the first record's on. */
+export interface Stretch {
+  to: number;
+  slice(from: number, to: number): Buffer;
+}
+
+/** A chunk as it is, with what it is packed by. */
+export interface Unpacked {
+  bytes: Buffer;
+  options: ZstdOptions;
+}
+
+/** What is packed in one, and unpacked for each record that is looked up there. */
+const CHUNK_BYTES = 1 << 18;
+/**
+ * The first chunk of a segment, by whose words the others are told: much is in each block again, and 256 kB that are
+ * packed by themselves are twice as large.
+ */
+const WORDS_BYTES = 1 << 20;
+/** Distances, as a power of two, at which something is known again: over all of both. */
+const WINDOW_LOG = 22;
+const LEVEL = 6;
+const WORDS_KEPT = 8;
+const CHUNKS_KEPT = 16;
+const TABLES_KEPT = 16;
+
+const optionsOf = (words: Buffer | null): ZstdOptions => ({
+  params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_windowLog]: WINDOW_LOG },
+  ...(words !== null && { dictionary: words }),
+});
+
+const toDisk = promisify(fsync);
+
+/** @throws RangeError where the file is shorter than what counts of it */
+export function openArchive(dir: string, seed: string, counted: readonly Segment[]): Archive {
+  const where = path.join(dir, 'archive.bin');
+  const file = openSync(where, existsSync(where) ? 'r+' : 'w+');
+  const segments = [...counted];
+  const read: ReadBytes = (at, size) => {
+    const bytes = readAt(file, size, at);
+    if (bytes === null) throw new RangeError(`${where} ends before byte ${at + size}`);
+    return bytes;
+  };
+  const end = () => segments.at(-1)?.end ?? 0;
+  if (fstatSync(file).size < end()) {
+    closeSync(file);
+    throw new RangeError(
+      `${dir} is not whole, archive.bin ends before what ledger.bin beside it names: ${REMOVE_IT}`,
+    );
+  }
+  const tablesKept = keepSome<Tables>(TABLES_KEPT);
+  const chunksKept = keepSome<Buffer>(CHUNKS_KEPT);
+  const wordsKept = keepSome<Buffer>(WORDS_KEPT);
+  const tablesOf = (segment: Segment) => tablesKept(segment.at, () => readTables(segment, read));
+
+  const unpacked = ({ at: end, chunkAts }: Segment & Tables, chunk: number, words?: Buffer) => {
+    const at = chunkAts[chunk] as number;
+    const packed = read(at, (chunkAts[chunk + 1] ?? end) - at);
+    return zstdDecompressSync(packed, { chunkSize: CHUNK_BYTES, ...(words && { dictionary: words }) });
+  };
+  const chunkOf = (segment: Segment, chunk: number): Buffer => {
+    const tables = { ...tablesOf(segment), ...segment };
+    const words = wordsKept(segment.at, () => unpacked(tables, 0));
+    if (chunk === 0) return words;
+    return chunksKept(tables.chunkAts[chunk] as number, () => unpacked(tables, chunk, words));
+  };
+  const recordAt = (segment: Segment, place: number): BlockRecord => {
+    const { chunkPlaces } = tablesOf(segment);
+    const chunk = countBelow(chunkPlaces, place + 1) - 1;
+    return recordIn(chunkOf(segment, chunk), place - (chunkPlaces[chunk] as number)) as BlockRecord;
+  };
+  const segmentOf = (slot: number): Segment | null => {
+    let low = 0;
+    let high = segments.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((segments[middle] as Segment).last < slot) low = middle + 1;
+      else high = middle;
+    }
+    return segments[low] ?? null;
+  };
+  /** Who asks of one transaction asks of its neighbours next. */
+  let foundLast: Segment | null = null;
+  const findIn = (segment: Segment, signature: Uint8Array): Position | null => {
+    for (const tx of maybeSigned(segment, signature, read)) {
+      const position = positionOf(tablesOf(segment), tx);
+      const { slot, index } = position;
+      if (Buffer.compare(signatureAt(seed, slot, index), signature) === 0) return position;
+    }
+    return null;
+  };
+
+  return {
+    segments,
+    *write(index, { to, slice }) {
+      const { places } = index.table;
+      const chunks: Chunk[] = [];
+      let at = end();
+      let words: Buffer | null = null;
+      for (let first = 0; first < places.length; ) {
+        const place = places[first] as number;
+        const most = words === null ? WORDS_BYTES : CHUNK_BYTES;
+        // Whole records up to one that is beyond that.
+        const next = Math.max(first + 1, countBelow(places, place + most));
+        const bytes = slice(place, places[next] ?? to);
+        const packed = yield { bytes, options: optionsOf(words) };
+        words ??= bytes;
+        writeAt(file, packed, at);
+        chunks.push({ place, at });
+        at += packed.length;
+        first = next;
+      }
+      const { segment, bytes } = encodeSegment(index, { chunks, at, to });
+      writeAt(file, bytes, at);
+      return segment;
+    },
+    takeIn: (segment) => {
+      segments.push(segment);
+    },
+    sync: () => toDisk(file),
+    syncNow: () => fsyncSync(file),
+    record: (slot) => {
+      const segment = segmentOf(Number(slot));
+      const place = segment === null ? null : placeOf(tablesOf(segment), slot);
+      return segment === null || place === null ? null : recordAt(segment, place);
+    },
+    find: (signature) => {
+      if (signature.length !== 64) return null;
+      const last = foundLast === null ? null : findIn(foundLast, signature);
+      if (last !== null) return last;
+      for (const segment of segments.toReversed()) {
+        const found = findIn(segment, signature);
+        if (found === null) continue;
+        foundLast = segment;
+        return found;
+      }
+      return null;
+    },
+    of: (address, before, limit) => {
+      const found: Listed[] = [];
+      for (const segment of segments.toReversed()) {
+        if (found.length === limit) break;
+        if (before !== null && segment.first > Number(before.slot)) continue;
+        const list = naming(segment, address, read);
+        if (list.length === 0) continue;
+        const wanted = { before, limit: limit - found.length, txs: segment.txs };
+        for (const one of newest(tablesOf(segment), list, wanted)) found.push(one);
+      }
+      return found;
+    },
+    *records(skipped) {
+      let rest = skipped;
+      for (const segment of [...segments]) {
+        const { places } = tablesOf(segment);
+        for (let block = rest; block < segment.blocks; block += 1)
+          yield recordAt(segment, places[block] as number);
+        rest = Math.max(0, rest - segment.blocks);
+      }
+    },
+    close: () => closeSync(file),
+  };
+}

@@ -1,0 +1,142 @@
+import type * as Fs from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, test, vi } from 'vitest';
+import { type Chain, createChain } from '../../devnet/chain/chain.ts';
+import { createLife } from '../../devnet/life/life.ts';
+import { bytesOf } from '../../devnet/program/state/keys.ts';
+import { blocksOf, textOf } from './support/told.ts';
+
+/** What is looked at before every step that the disk sees, and in the middle of a write. */
+const steps = vi.hoisted(() => ({ seen: (_: string) => {} }));
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof Fs>();
+  const told =
+    <A extends unknown[], R>(name: string, call: (...args: A) => R) =>
+    (...args: A): R => {
+      steps.seen(name);
+      return call(...args);
+    };
+  return {
+    ...fs,
+    writeSync: (file: number, bytes: Uint8Array, from: number, size: number, at: number) => {
+      steps.seen('write');
+      const half = size >> 1;
+      fs.writeSync(file, bytes, from, half, at);
+      steps.seen('half a write');
+      return half + fs.writeSync(file, bytes, from + half, size - half, at + half);
+    },
+    renameSync: told('rename', fs.renameSync),
+    fsync: told('sync', fs.fsync),
+    ftruncateSync: told('truncate', fs.ftruncateSync),
+  };
+});
+
+const SEED = process.env.SEED ?? 'kills 1';
+/** Two chunks each. */
+const SEGMENT_BYTES = 1_200_000;
+const CLOSED = 2;
+const made: string[] = [];
+const newDirectory = () => {
+  const dir = mkdtempSync(path.join(tmpdir(), 'segment-kills-'));
+  made.push(dir);
+  return dir;
+};
+afterAll(() => {
+  for (const dir of made) rmSync(dir, { recursive: true, force: true });
+});
+const open = (dir: string | null) =>
+  createChain({ dir, seed: SEED, genesisTime: 1_760_000_000_000, segmentBytes: SEGMENT_BYTES });
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const lifeOf = (chain: Chain) => createLife(chain, { seed: SEED, policies: 6, rate: 8 });
+
+test(`a kill at any step of closing a segment loses nothing (SEED=${SEED})`, async () => {
+  const dir = newDirectory();
+  const chain = open(dir);
+  const life = lifeOf(chain);
+  /** The directory as a kill at each step leaves it, and the block that was durable then. */
+  const left: { copy: string; step: string; slot: bigint }[] = [];
+  let durable = chain.tip().slot;
+  steps.seen = (step) => {
+    if (!chain.held().isClosing) return;
+    const copy = newDirectory();
+    cpSync(dir, copy, { recursive: true });
+    left.push({ copy, step, slot: durable });
+  };
+  while (chain.held().segments < CLOSED) {
+    durable = (await chain.produce(life.next())).slot;
+    // One block on the way, and the rest is done.
+    if (chain.held().isClosing) {
+      durable = (await chain.produce(life.next())).slot;
+      while (chain.held().isClosing) await turn();
+    }
+  }
+  steps.seen = () => {};
+  chain.close();
+  expect(new Set(left.map(({ step }) => step))).toEqual(new Set(['write', 'half a write', 'sync', 'rename']));
+  expect(left.length).toBeGreaterThan(CLOSED * 8);
+
+  const whole = open(null);
+  const itsLife = lifeOf(whole);
+  const furthest = durable + 20n;
+  while (whole.tip().slot < furthest) await whole.produce(itsLife.next());
+  const blocks = [...blocksOf(whole)];
+  const program = bytesOf(whole.programId);
+  const listed = whole.signaturesFor(program, null, 1_000_000).map(textOf);
+  for (const { copy, slot } of left) {
+    const opened = open(copy);
+    const { slot: tip } = opened.tip();
+    expect(tip >= slot && tip <= furthest).toBe(true);
+    const goesOn = lifeOf(opened);
+    for (let more = 0; more < 4; more += 1) await opened.produce(goesOn.next());
+    const upTo = opened.tip().slot;
+    for (let slot = upTo; slot >= whole.firstSlot; slot -= slot > upTo - 30n ? 1n : 5n)
+      expect(textOf(opened.block(slot))).toBe(blocks[Number(slot - whole.firstSlot)]);
+    const older = whole.signaturesFor(program, null, 1_000_000).filter((entry) => entry.slot <= upTo);
+    expect(opened.signaturesFor(program, null, 1_000_000).map(textOf)).toEqual(
+      listed.slice(listed.length - older.length),
+    );
+    while (opened.held().isClosing) await turn();
+    const segments = opened.held();
+    opened.close();
+    const again = open(copy);
+    expect(again.held()).toEqual(segments);
+    expect(again.tip().slot).toBe(upTo);
+    again.close();
+  }
+});
+
+test(`what cannot be put away ends the chain, and nothing is lost (SEED=${SEED})`, async () => {
+  const dir = newDirectory();
+  const chain = open(dir);
+  const life = lifeOf(chain);
+  let isMaking = false;
+  steps.seen = (step) => {
+    if (chain.held().isClosing && !isMaking && step === 'write') throw new Error('no space left');
+  };
+  let durable = chain.tip().slot;
+  const goOn = async () => {
+    for (;;) {
+      isMaking = true;
+      durable = (await chain.produce(life.next())).slot;
+      isMaking = false;
+      await turn();
+    }
+  };
+  await expect(goOn()).rejects.toThrow('no space left');
+  steps.seen = () => {};
+  chain.close();
+  const again = open(dir);
+  expect(again.tip().slot).toBe(durable);
+  const itsLife = lifeOf(again);
+  while (again.held().segments === 0) {
+    await again.produce(itsLife.next());
+    await turn();
+  }
+  const whole = open(null);
+  const wholeLife = lifeOf(whole);
+  while (whole.tip().slot < again.tip().slot) await whole.produce(wholeLife.next());
+  expect([...blocksOf(again)]).toEqual([...blocksOf(whole)]);
+  again.close();
+});
