@@ -46,6 +46,7 @@ const LONG = [
   'test/ingest/stream/stream-providers.test.ts',
   'test/api/latest/{change-feed,tallies}.test.ts',
   'test/api/rankings/ranking-order.test.ts',
+  'test/devnet/{segments,segment-kills}.test.ts',
   'test/project/{secrets,services}.test.ts',
 ];
 const SHORT = 'test/scenarios/exact.test.ts';

@@ -9,7 +9,13 @@ import { bytesOf } from '../../devnet/program/state/keys.ts';
 import { blocksOf, textOf } from './support/told.ts';
 
 /** What is looked at before every step that the disk sees, and in the middle of a write. */
-const steps = vi.hoisted(() => ({ seen: (_: string) => {} }));
+const steps = vi.hoisted(() => ({
+  seen: (_: string) => {},
+  /** By inode: how much of it was on the disk itself. */
+  synced: new Map<number, number>(),
+  /** What was given another's name, and how much of that was. */
+  renamed: [] as { size: number; synced: number | undefined }[],
+}));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof Fs>();
   const told =
@@ -18,6 +24,10 @@ vi.mock('node:fs', async (original) => {
       steps.seen(name);
       return call(...args);
     };
+  const syncing = (file: number) => {
+    const { ino, size } = fs.fstatSync(file);
+    steps.synced.set(ino, size);
+  };
   return {
     ...fs,
     writeSync: (file: number, bytes: Uint8Array, from: number, size: number, at: number) => {
@@ -27,8 +37,19 @@ vi.mock('node:fs', async (original) => {
       steps.seen('half a write');
       return half + fs.writeSync(file, bytes, from + half, size - half, at + half);
     },
-    renameSync: told('rename', fs.renameSync),
-    fsync: told('sync', fs.fsync),
+    renameSync: told('rename', (from: string, to: string) => {
+      const { ino, size } = fs.statSync(from);
+      steps.renamed.push({ size, synced: steps.synced.get(ino) });
+      fs.renameSync(from, to);
+    }),
+    fsync: told('sync', (file: number, done: Fs.NoParamCallback) => {
+      syncing(file);
+      fs.fsync(file, done);
+    }),
+    fsyncSync: told('sync', (file: number) => {
+      syncing(file);
+      fs.fsyncSync(file);
+    }),
     ftruncateSync: told('truncate', fs.ftruncateSync),
   };
 });
@@ -76,6 +97,9 @@ test(`a kill at any step of closing a segment loses nothing (SEED=${SEED})`, asy
   chain.close();
   expect(new Set(left.map(({ step }) => step))).toEqual(new Set(['write', 'half a write', 'sync', 'rename']));
   expect(left.length).toBeGreaterThan(CLOSED * 8);
+  // A rename may be on the disk before what was written, where the machine loses power.
+  expect(steps.renamed).toHaveLength(CLOSED);
+  for (const { size, synced } of steps.renamed) expect(synced).toBe(size);
 
   const whole = open(null);
   const itsLife = lifeOf(whole);

@@ -138,6 +138,7 @@ export function openBlockStore(
     const from = next.end();
     for (let at = place; at < end(); at += COPIED_AT_ONCE)
       next.appendBytes(slice(at, Math.min(end(), at + COPIED_AT_ONCE)));
+    next.syncNow();
     next.become(LEDGER);
     file.close();
     file = next;
@@ -174,6 +175,7 @@ export function openBlockStore(
     await to.sync();
     if (isClosed) return;
     const next = beginWith(cut, [...to.segments, step.value]);
+    // Most of it: what is left to be held up for is what came since.
     await next.sync();
     if (isClosed) return next.close();
     goOnIn(next, cut);
@@ -228,9 +230,7 @@ export function openBlockStore(
       if (closing !== null) return isEnough(end()) ? bringing : null;
       if (due !== null) {
         archive.syncNow();
-        const next = beginWith(due, archive.segments);
-        next.syncNow();
-        goOnIn(next, due);
+        goOnIn(beginWith(due, archive.segments), due);
         due = null;
       }
       if (!isEnough(end())) return null;
