@@ -73,5 +73,6 @@ export function toldAt({ chain, now, watchedSince }: View, address: string): num
   const other = states.findLastIndex(({ state }) => state !== states.at(-1)?.state);
   const times = states.slice(other + 1).map(({ time }) => time);
   const [made, changed] = [states[0]?.time ?? 0, times[0] ?? 0];
-  return changed > watched && (ours || made <= watched) ? times : null;
+  // Blocks behind that share its second: what was made in one of them nobody knew.
+  return changed > watched && (ours || made < watched) ? times : null;
 }
