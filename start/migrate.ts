@@ -49,7 +49,7 @@ async function migrateClickHouse(
   cluster: string | null,
   programId: string | null,
 ): Promise<{ done: string[]; advice: string | null }> {
-  if (programId !== null) await mustBeOfProgram(url, cluster, programId);
+  if (programId !== null) await databasesMustBeOfProgram(url, cluster, programId);
   const home = await openServer(url, cluster);
   const done = await migrate(home, cluster);
   await home.close();
@@ -68,7 +68,11 @@ async function migrateClickHouse(
  * into tables that it does not know.
  * @throws ConfigError where one is of another.
  */
-async function mustBeOfProgram(url: string, cluster: string | null, programId: string): Promise<void> {
+async function databasesMustBeOfProgram(
+  url: string,
+  cluster: string | null,
+  programId: string,
+): Promise<void> {
   for (const open of [openServer, openServing]) {
     const store = await open(url, cluster);
     await isOfProgram(store, programId).finally(store.close);

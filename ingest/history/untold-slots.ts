@@ -1,9 +1,9 @@
 import { createLru } from '../../runtime/lru.ts';
 
-/** Slots whose time no node could tell: each rests, for longer each time. */
+/** Slots whose time was asked for in vain: each rests, for longer each time. */
 export interface UntoldSlots {
   rests(slot: bigint): boolean;
-  /** Every node was asked in vain. */
+  /** No node that answered knew it. */
   inVain(slot: bigint): void;
 }
 

@@ -23,8 +23,8 @@ interface Before {
 /**
  * Whether some of it lies so far behind what the partition had applied that who looks at the newest slots alone does not
  * find it. What lies in an open gap is told of by the closing of that. One that was closed before is told of as it opens:
- * who is away from before that until behind its closing finds as many closed as there were. It goes by the batch alone,
- * never by what is stored: one that is tried again finds its own events there.
+ * who is away from before that until behind its closing finds as many closed as there were. It goes by the batch and
+ * by where the partition stood, never by the events that are stored: one that is tried again finds its own there.
  */
 export function isLate({ facts, struck, records, gaps }: EventsOfBatch, before: Before): boolean {
   const isBehind = (slot: bigint) => slot + WINDOW_SLOTS <= before.slot;
