@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
 import { activityPage } from '../../clickhouse/queries/activity/activity.ts';
+import { recentClaims, recentOfManyClaims } from '../../clickhouse/queries/activity/claims.ts';
+import { RECENT_CLAIMS_MAX } from '../../schemas/responses/coin/fees.ts';
 import { eventRow, key, signature } from '../api/support/rows.ts';
 import { embeddedDatabase } from '../support/embedded.ts';
 import { createRandom } from '../support/random.ts';
@@ -42,4 +44,34 @@ test(`what is looked for among the newest events of a mint are its pages, howeve
         all.slice(offset, offset + limit),
       );
   expect(await activityPage(store, key('nobody'), 50, 0, true)).toEqual([]);
+});
+
+test(`so are the newest claims of mints that have many, and of those that do not (SEED=${SEED})`, async () => {
+  const random = createRandom(SEED + 1);
+  const below = (most: number) => Math.floor(random() * most);
+  const most = { many: 700, struck: 400, few: 30 };
+  const names = Object.keys(most) as (keyof typeof most)[];
+  for (const name of names)
+    for (let part = 0; part < 8; part += 1) {
+      const rows = Array.from({ length: most[name] / 4 }, () => {
+        const of = below(most[name]);
+        // Of one all that is new was struck out, more than is looked for.
+        const isStruck = below(6) === 0 || (name === 'struck' && part === 7);
+        return eventRow(name, 'FeesClaimed', 0, {
+          ...{
+            signature: signature(`claim ${of} of ${name}`),
+            slot: String(10 + (of % 90)),
+            tx_index: of % 5,
+          },
+          ...(isStruck ? { has_index: 2, kind: '' } : { has_index: below(2), amount_a: String(of) }),
+        });
+      });
+      const once = [...new Map(rows.map((row) => [String(row.signature), row])).values()];
+      await store.insert('events', [...once, eventRow(name, 'Routed', part)]);
+    }
+  const mints = [...names, 'nobody'].map(key);
+  const found = await recentClaims(store, mints);
+  expect(found.get(key('many'))).toHaveLength(RECENT_CLAIMS_MAX);
+  expect(found.get(key('few'))?.length).toBeLessThan(RECENT_CLAIMS_MAX);
+  expect(await recentOfManyClaims(store, mints)).toEqual(found);
 });
