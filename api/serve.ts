@@ -8,8 +8,8 @@ import type { AgentSide } from './agent/side.ts';
 import { createApp } from './app.ts';
 import type { Bound } from './http/listen.ts';
 import type { Latest } from './latest/latest.ts';
-import { warmUpRankings } from './rankings/warm-up.ts';
 import { readSettings } from './settings.ts';
+import { warmUp } from './warm-up.ts';
 
 export interface ApiParts {
   config: Config;
@@ -34,6 +34,18 @@ export function watchStateAge(latest: Pick<Latest, 'watchedAge'>, registry: Regi
   });
 }
 
+/** Whether a page that nobody asked for before takes longer than it will. */
+export function watchFolding(latest: Pick<Latest, 'isFolding'>, registry: Registry): void {
+  new Gauge({
+    name: 'api_folding',
+    help: '1 while all policies are being read into memory, behind a start above all: what nobody asked for before is asked of the store meanwhile.',
+    registers: [registry],
+    collect() {
+      this.set(latest.isFolding() ? 1 : 0);
+    },
+  });
+}
+
 /** Serves the API. */
 export function serveApi(parts: ApiParts): void {
   const { config, logger } = parts;
@@ -47,6 +59,7 @@ export function serveApi(parts: ApiParts): void {
     registers: [parts.registry],
   });
   watchStateAge(parts.latest, parts.registry);
+  watchFolding(parts.latest, parts.registry);
   const settings = readSettings(config);
   const app = createApp({
     latest: parts.latest,
@@ -65,5 +78,5 @@ export function serveApi(parts: ApiParts): void {
     onAnswered: (_method, route, status, took) => seconds.labels(route, String(status)).observe(took),
   });
   parts.bound.serve(app);
-  void warmUpRankings(parts.latest, settings, parts.signal);
+  void warmUp(parts.latest, settings, parts.signal);
 }

@@ -17,7 +17,7 @@ export interface Coin {
 }
 
 /** Finds the policy of a mint; null for any text that is none of an indexed policy. */
-export function coinFinder({ settings }: ReadDeps) {
+export function coinFinder({ settings }: Pick<ReadDeps, 'settings'>) {
   const program = decodeKey(settings.programId);
   if (program === null) throw new TypeError('programId is no public key');
   /** Of policies that are there: deriving one costs as much as an answer. */

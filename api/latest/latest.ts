@@ -20,6 +20,8 @@ export interface Latest {
   age(): number;
   /** The same for who watches the process: 0 while nobody asks, too. Before the first connection: since there was none. */
   watchedAge(): number;
+  /** Whether all policies are being read: a page that nobody asked for before is asked of the store meanwhile. */
+  isFolding(): boolean;
   /** Milliseconds since somebody last asked for something. */
   unasked(): number;
 }
@@ -187,6 +189,10 @@ export function createLatest(options: LatestOptions): Latest {
     age: () => {
       const one = memories.get(currentStore());
       return one === undefined ? 0 : age(one);
+    },
+    isFolding: () => {
+      const store = storeNow();
+      return store !== null && memories.get(store)?.memory.isFolding() === true;
     },
     unasked: () => {
       const store = storeNow();

@@ -54,6 +54,8 @@ export interface Memory {
   stands(): boolean;
   /** Whether a turn has yet to bring it what it was told of: the last one failed, or is under way. */
   isBehind(): boolean;
+  /** Whether all that there is of what somebody asked for one of is being read, and the rest is asked for one by one. */
+  isFolding(): boolean;
   /** Milliseconds since the store was last asked, and answered all. */
   age(): number;
   /** Milliseconds since it last answered anything. */
@@ -208,6 +210,7 @@ export function createMemory(options: MemoryOptions): Memory {
     turn,
     stands: () => begun && carried !== null,
     isBehind: () => moved,
+    isFolding: () => folding.isUnderWay(),
     age: () => monotonic() - contactAt,
     silence: () => monotonic() - heardAt,
     letGo: () => {

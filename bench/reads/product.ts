@@ -1,10 +1,11 @@
 import '../../runtime/process/no-pretenuring.ts';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createApp } from '../../api/app.ts';
 import { listen } from '../../api/http/listen.ts';
 import { createHandOver } from '../../api/latest/feed.ts';
 import { createLatest } from '../../api/latest/latest.ts';
-import { warmUpRankings } from '../../api/rankings/warm-up.ts';
 import { readSettings } from '../../api/settings.ts';
+import { warmUp } from '../../api/warm-up.ts';
 import { type Changes, noteRows } from '../../clickhouse/changes.ts';
 import { asideOf, openEmbedded, openServer } from '../../clickhouse/client.ts';
 import { withLowPriorityThreads } from '../../clickhouse/embedded/thread-priority.ts';
@@ -15,13 +16,15 @@ import { percentile } from '../support/percentile.ts';
 import { rowsOf } from './data.ts';
 
 const SLOT_MS = 400;
+const FOLDED_LOOK_MS = 20;
 const CHANGED = ['policies', 'token_accounts'];
 /** Different policies that get new states. */
 const WRITTEN = 4_000;
 
 /**
  * The API over a store that was filled before (a directory, or a server's address), and a writer that gives so many policies a second a new state: a
- * process of its own. Told `select1` it says what the engine's SELECT 1 takes, told `updates` it writes so many from then on.
+ * process of its own. Told `select1` it says what the engine's SELECT 1 takes, told `updates` it writes so many from then on, and told
+ * `folded` it answers once all policies that a start reads are in memory.
  */
 const [place = '', policies = '1', perSecond = '0'] = process.argv.slice(2);
 const store = await (place.startsWith('http')
@@ -38,7 +41,7 @@ const settings = {
 };
 const { port } = await listen(createApp({ latest, settings, clock }), '127.0.0.1', 0);
 process.send?.({ port });
-void warmUpRankings(latest, settings, new AbortController().signal);
+const warmedUp = warmUp(latest, settings, new AbortController().signal);
 
 /** One row of each table that changes, by policy. */
 const made = new Map<number, Record<string, object>>();
@@ -53,7 +56,14 @@ function statesOf(policy: number): Record<string, object> {
 
 const writtenAt = (turn: number): number => ((turn % WRITTEN) * 7_919) % Number(policies);
 let updates = Number(perSecond);
-process.on('message', async (message: { ask: 'select1' } | { ask: 'updates'; perSecond: number }) => {
+type Message = { ask: 'select1' } | { ask: 'folded' } | { ask: 'updates'; perSecond: number };
+process.on('message', async (message: Message) => {
+  if (message.ask === 'folded') {
+    await warmedUp;
+    while (latest.isFolding()) await pause(FOLDED_LOOK_MS);
+    process.send?.({});
+    return;
+  }
   if (message.ask === 'updates') {
     // Made before: it is the bench's own work, and a slot of rows keeps all others waiting for 20 to 40 ms.
     if (message.perSecond > 0) for (let at = 0; at < WRITTEN; at += 1) statesOf(writtenAt(at));
@@ -102,5 +112,5 @@ async function writeSlot(): Promise<void> {
 for (;;) {
   const due = performance.now() + SLOT_MS;
   if (updates > 0) await writeSlot();
-  await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
+  await pause(Math.max(0, due - performance.now()));
 }

@@ -11,6 +11,8 @@ export interface Folding {
   begin(kinds: Iterable<KindName>): Promise<() => void>;
   /** Goes on with what somebody asked for of late. */
   goOn(clock: number): void;
+  /** Whether something is being read by it. */
+  isUnderWay(): boolean;
 }
 
 /** After one that could not be read, or is to be read anew from its first key on. */
@@ -75,6 +77,7 @@ export function createFolding(options: {
   };
 
   return {
+    isUnderWay: () => lanes > 0,
     begin: async (kinds) => {
       const begun = [...kinds].filter((kind) => cells.folded(kind)?.isEmpty() && isDue(kind));
       const places = await Promise.all(begun.map(read));

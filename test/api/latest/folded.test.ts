@@ -198,8 +198,11 @@ test.each(CANNOT)(
     const text = 'x'.repeat(2_000_000);
     for (const one of KEYS.slice(0, 20)) cells.set(kind, one, { value: [], until: 0, text }, now);
     cells.asked(kind, now);
+    expect(folding.isUnderWay()).toBe(false);
     folding.goOn(now);
+    expect(folding.isUnderWay()).toBe(true);
     await awaited(() => expect([cells.folded(kind)?.isEmpty(), looks]).toEqual([true, 2]));
+    await awaited(() => expect(folding.isUnderWay()).toBe(false));
     expect(await begin()).toEqual([false, 2]);
     [now, cannot] = [now + 5_000, false];
     expect(await begin()).toEqual([true, 3]);

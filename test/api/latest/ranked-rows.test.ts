@@ -1,4 +1,7 @@
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { coin } from '../../../api/coin/coin.ts';
+import { type Coin, coinFinder } from '../../../api/coin/find.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
 import { createLatest } from '../../../api/latest/latest.ts';
 import { createMemory } from '../../../api/latest/memory.ts';
@@ -8,7 +11,8 @@ import type { RankedSelection } from '../../../api/latest/ranked/ranking.ts';
 import type { RankedRow } from '../../../api/latest/ranked/row.ts';
 import type { View } from '../../../api/latest/view.ts';
 import { rankingPage } from '../../../api/rankings/rankings.ts';
-import { warmUpRankings } from '../../../api/rankings/warm-up.ts';
+import { watchFolding } from '../../../api/serve.ts';
+import { warmUp } from '../../../api/warm-up.ts';
 import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
@@ -138,6 +142,18 @@ test('all policies are read before anybody asks, as soon as the store is reached
     clock: Date.now,
     handOver: createHandOver(),
   });
-  await warmUpRankings(latest, SETTINGS, new AbortController().signal);
-  expect(latest.readNow((view) => rankingPage(view, SETTINGS, new URLSearchParams()))?.value.total).toBe(5);
+  const registry = new Registry();
+  watchFolding(latest, registry);
+  const isFolding = async () => (await registry.getSingleMetric('api_folding')?.get())?.values[0]?.value;
+  expect(await isFolding()).toBe(0);
+  await warmUp(latest, SETTINGS, new AbortController().signal);
+  expect(await isFolding()).toBe(0);
+  const query = new URLSearchParams();
+  const page = latest.readNow((view) => rankingPage(view, SETTINGS, query))?.value;
+  expect(page?.total).toBe(5);
+  const find = coinFinder({ settings: SETTINGS });
+  for (const { mint } of page?.items ?? []) {
+    const made = latest.readNow((view) => coin(find({ params: { mint }, query }, view) as Coin));
+    expect(made?.value.mint).toBe(mint);
+  }
 });

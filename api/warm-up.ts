@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { coin } from './coin/coin.ts';
+import { fees } from './coin/fees.ts';
+import { coinFinder } from './coin/find.ts';
+import { loop } from './coin/loop.ts';
+import { positions } from './coin/positions.ts';
+import type { ReadSettings } from './deps/settings.ts';
+import type { Latest } from './latest/latest.ts';
+import { rankingPage } from './rankings/rankings.ts';
+
+/** A store that is not reached yet is asked again. */
+const AGAIN_MS = 250;
+
+const NO_QUERY = new URLSearchParams();
+
+/**
+ * Whoever asks for a ranking first would wait until all policies are read, and who asks for a coin would have its rows
+ * looked for one by one: both are begun before anybody asks.
+ */
+export async function warmUp(
+  latest: Pick<Latest, 'read'>,
+  settings: ReadSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const find = coinFinder({ settings });
+  while (!signal.aborted)
+    try {
+      const { value } = await latest.read((view) => rankingPage(view, settings, NO_QUERY));
+      const mint = value.items[0]?.mint;
+      if (mint === undefined) return;
+      await latest.read((view) => {
+        const one = find({ params: { mint }, query: NO_QUERY }, view);
+        return one === null ? null : [coin, fees, loop, positions].map((answer) => answer(one));
+      });
+      return;
+    } catch {
+      // Who asks is told why.
+      await delay(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+}
