@@ -10,6 +10,7 @@ import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
+import { awaited } from '../../support/awaited.ts';
 import { freshDatabaseUrl } from '../../support/database.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { freshPostgresUrl, sharedBrokers } from '../../support/servers-of-run.ts';
@@ -37,14 +38,15 @@ describe.skipIf(missing !== null)(
     });
     afterAll(() => client.close());
 
-    /** What an administrator makes of some of the topics by hand. */
+    /** What an administrator makes of some of the topics by hand, known to the broker: it learns of them from the controller. */
     async function byHand(prefix: string, configs: Partial<Record<Topic, Record<string, string>>>) {
-      await client.createTopics(
-        Object.entries(configs).map(([topic, config]) => ({
-          topic: topicName(prefix, topic as Topic),
-          ...{ partitions: 1, replication: 1, config },
-        })),
-      );
+      const topics = Object.entries(configs).map(([topic, config]) => ({
+        topic: topicName(prefix, topic as Topic),
+        ...{ partitions: 1, replication: 1, config },
+      }));
+      await client.createTopics(topics);
+      const names = topics.map(({ topic }) => topic);
+      await awaited(async () => expect((await client.partitionCounts(names)).size).toBe(names.length));
     }
 
     test('migrate says so of those that are there, and leaves them as they are', async () => {
