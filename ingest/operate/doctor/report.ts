@@ -9,9 +9,10 @@ export async function runChecks(
   checks: readonly Check[],
   print: (line: string) => void,
   signal: AbortSignal,
+  limitMs = LIMIT_MS,
 ): Promise<number> {
   const width = Math.max(...checks.map(({ variable }) => variable.length));
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
   const running = checks.map(async ({ run }) => {
     if (run === null) return [{ mark: 'unset', text: '' }];
     return run(limit).then(

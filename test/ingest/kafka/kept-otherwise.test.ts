@@ -10,7 +10,7 @@ import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
-import { awaited } from '../../support/awaited.ts';
+import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 import { freshDatabaseUrl } from '../../support/database.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { freshPostgresUrl, sharedBrokers } from '../../support/servers-of-run.ts';
@@ -73,7 +73,8 @@ describe.skipIf(missing !== null)(
       const env = { KAFKA_BROKERS: brokers.join(','), KAFKA_TOPIC_PREFIX: prefix };
       const lines: string[] = [];
       const checks = checksOf(readConfig(env));
-      const failed = await runChecks(checks, (line) => lines.push(line), new AbortController().signal);
+      const never = new AbortController().signal;
+      const failed = await runChecks(checks, (line) => lines.push(line), never, PATIENCE_MS);
       expect(failed).toBe(0);
       const ofKafka = lines.filter((line) => line.includes(' KAFKA_BROKERS '));
       expect(ofKafka).toEqual([

@@ -11,7 +11,7 @@ import { runChecks } from '../../../ingest/operate/doctor/report.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { openLog } from '../../../start/log.ts';
-import { awaited } from '../../support/awaited.ts';
+import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { loginBrokers, sharedBrokers } from '../../support/servers-of-run.ts';
@@ -89,7 +89,8 @@ describe.skipIf(missing !== null)(
     async function kafkaLines(prefix: string): Promise<string[]> {
       const lines: string[] = [];
       const never = new AbortController().signal;
-      await runChecks(checksOf(readConfig(await envOf(prefix))), (line) => lines.push(line), never);
+      const checks = checksOf(readConfig(await envOf(prefix)));
+      await runChecks(checks, (line) => lines.push(line), never, PATIENCE_MS);
       return lines.filter((line) => line.includes(' KAFKA_BROKERS '));
     }
 
