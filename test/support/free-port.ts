@@ -8,15 +8,39 @@ const EACH = 2_000;
 const RANGES = 6;
 const RANGE = Number(process.env.VITEST_POOL_ID ?? 0) % RANGES;
 
-let at = randomInt(EACH);
+/** Far more than one file starts servers on at once; whoever starts some for hours has those of all the numbers in turn. */
+const MOST_HELD = 200;
 
-/** A port that nobody listens on, for a server that is started with it later. */
+let at = randomInt(EACH);
+const held: net.Server[] = [];
+
+/** A port that nobody listens on, for a server that is started with it later; no other run chooses it meanwhile. */
 export async function freePort(): Promise<number> {
   for (;;) {
     at = (at + 1) % EACH;
     const port = FIRST + RANGE * EACH + at;
-    if (await isFree(port)) return port;
+    const hold = await holdOf(port);
+    if (hold === null) continue;
+    if (await isFree(port)) {
+      held.push(hold);
+      if (held.length > MOST_HELD) held.shift()?.close();
+      return port;
+    }
+    hold.close();
   }
+}
+
+/**
+ * A name of the kernel's that one process of the machine has, for as long as it lives: between the look at a port and its
+ * server another run may look, too. Elsewhere than on Linux there are none. Null where another has it.
+ */
+function holdOf(port: number): Promise<net.Server | null> {
+  const hold = net.createServer().unref();
+  if (process.platform !== 'linux') return Promise.resolve(hold);
+  return new Promise((resolve) => {
+    hold.once('error', () => resolve(null));
+    hold.listen(`\0bankroll-tests-port-${port}`, () => resolve(hold));
+  });
 }
 
 function isFree(port: number): Promise<boolean> {

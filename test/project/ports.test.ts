@@ -1,0 +1,19 @@
+import { expect, test, vi } from 'vitest';
+
+vi.mock('node:crypto', async (original) => ({ ...(await original<object>()), randomInt: () => 7 }));
+
+/** As a run of its own has it, that begins at the same number. */
+async function ofAnotherRun() {
+  vi.resetModules();
+  return (await import('../support/free-port.ts')).freePort;
+}
+
+test.runIf(process.platform === 'linux')(
+  'runs side by side choose different ports, before anything listens on them',
+  async () => {
+    const runs = [await ofAnotherRun(), await ofAnotherRun(), await ofAnotherRun()];
+    const chosen: number[] = [];
+    for (const freePort of runs) chosen.push(await freePort(), await freePort());
+    expect(new Set(chosen).size).toBe(chosen.length);
+  },
+);
