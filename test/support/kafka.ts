@@ -128,6 +128,7 @@ async function launchCluster(
   ];
 
   const nodes: LaunchedCluster['nodes'] = [];
+  const begun: Promise<void>[] = [];
   for (const plan of plans) {
     const home = path.join(directory, String(plan.id));
     mkdirSync(home);
@@ -142,6 +143,7 @@ async function launchCluster(
     writeFileSync(properties, serverProperties({ ...plan, voters, count, data }));
     const launch = () => spawn('java', [...flags, ...java('kafka.Kafka', [properties])], { stdio: 'ignore' });
     let child = launch();
+    begun.push(listening(plan.clients, child));
     const ended = async () => {
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     };
@@ -155,11 +157,14 @@ async function launchCluster(
         child.kill('SIGKILL');
         await ended();
         child = launch();
-        await listening(plan.clients);
+        await listening(plan.clients, child);
       },
     });
   }
-  await Promise.all(plans.map((plan) => listening(plan.clients)));
+  await Promise.all(begun).catch((error) => {
+    for (const { signal } of nodes) signal('SIGKILL');
+    throw error;
+  });
 
   return {
     brokers: plans.map((plan) => `127.0.0.1:${plan.advertised}`),
@@ -224,10 +229,12 @@ function serverProperties(node: {
 /** Far longer than a broker takes to start, however loaded the machine is. */
 const LISTENING_WITHIN_MS = 300_000;
 
-/** Resolves once something accepts connections there. */
-async function listening(port: number): Promise<void> {
+/** Resolves once something accepts connections there. @throws where its broker has ended: nothing ever will */
+async function listening(port: number, broker: ChildProcess): Promise<void> {
   const deadline = Date.now() + LISTENING_WITHIN_MS;
   while (Date.now() < deadline) {
+    if (broker.exitCode !== null || broker.signalCode !== null)
+      throw new Error(`the broker of port ${port} ended with ${broker.exitCode ?? broker.signalCode}`);
     const open = await new Promise<boolean>((resolve) => {
       const socket = net.connect(port, '127.0.0.1', () => {
         socket.destroy();
