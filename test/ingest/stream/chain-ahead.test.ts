@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
 import type { ProviderModes } from '../../../devnet/geyser/modes.ts';
 import { type GeyserServer, serveGeyser } from '../../../devnet/geyser/server.ts';
-import { notTakenAhead } from '../../../ingest/stream/chain-ahead.ts';
+import { notTakenAhead } from '../../../ingest/stream/core-stream/chain-ahead.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { deadUrl, serveAnswers } from '../../support/answering.ts';
 import { openStreamStage, type Running, type StreamStage } from '../support/stream-stage.ts';

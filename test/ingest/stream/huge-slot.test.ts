@@ -1,10 +1,10 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
+import { superviseStream } from '../../../ingest/stream/core-stream/supervisor.ts';
 import type { GeyserClient, StreamHandlers } from '../../../ingest/stream/geyser/client.ts';
 import { StreamEndedError } from '../../../ingest/stream/geyser/ended.ts';
 import type { Update } from '../../../ingest/stream/geyser/update.ts';
 import { Slots } from '../../../ingest/stream/slots/machine.ts';
-import { superviseStream } from '../../../ingest/stream/supervisor.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 
 const large = (slot: bigint, index: number): Update => ({

@@ -1,6 +1,7 @@
-import { pause } from '../../runtime/process/lifecycle.ts';
-import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import { compare, MOST_AHEAD, type SlotTime, type Verdict } from '../../runtime/rpc/same-chain.ts';
+import { pause } from '../../../runtime/process/lifecycle.ts';
+import type { Rpc } from '../../../runtime/rpc/rpc.ts';
+import { compare, MOST_AHEAD, type SlotTime, type Verdict } from '../../../runtime/rpc/same-chain.ts';
+import type { Gap } from '../../history/gap.ts';
 
 type Node = Pick<Rpc, 'getBlockTime' | 'getSlot'>;
 
@@ -16,6 +17,32 @@ export interface FarAheadOptions {
 }
 
 const PATIENCE_MS = 5_000;
+/** One that goes on so far ahead may be of another chain, or of one that began anew: who was away has to be told from it. */
+const MOST_AHEAD_SLOTS = 1_000n;
+
+/** How far the log is, and where ahead of it the stream is known to be of the same chain. */
+export interface Reached {
+  /** The last released slot of all, also where the next is to be a new beginning. */
+  slot: bigint | null;
+  sameAt: bigint | null;
+}
+
+/** Where a beginning is so far ahead of the log that it has to be known to be of the same chain. */
+export function aheadOf(
+  slot: bigint,
+  time: number | null,
+  { slot: reached, sameAt }: Reached,
+): SlotTime | null {
+  if (reached === null || slot <= reached + MOST_AHEAD_SLOTS) return null;
+  const isKnown = sameAt !== null && slot >= sameAt && slot <= sameAt + MOST_AHEAD_SLOTS;
+  return isKnown ? null : { slot, time };
+}
+
+/** Likewise, where what is behind a hole is. */
+export const farBehind = (
+  { fromSlot, toSlot, toTime }: Gap,
+  { sameAt }: Pick<Reached, 'sameAt'>,
+): SlotTime | null => aheadOf(toSlot, toTime, { slot: fromSlot, sameAt });
 
 /**
  * Why nothing is taken of a stream that goes on far ahead of the log, in words that may be served: every node that answers

@@ -1,0 +1,114 @@
+import type { Gap } from '../../history/gap.ts';
+import { replayEnd, type StreamEndedError } from '../geyser/ended.ts';
+import type { Reached } from './chain-ahead.ts';
+
+/** A slot that is larger than may wait is one that the stream cannot bring, whoever ends it. */
+export const TOO_MUCH = 'too much waits for slots to be complete';
+/** Ends of a replay without one update until the past is left to history. */
+const MOST_EMPTY_ENDS = 3;
+/** The same where something came each time, and no slot: there is one that the provider cannot send. */
+const MOST_STUCK_ENDS = 4;
+/** Times that a request without a replay was taken, after ends that say nothing of it, until it is the replay. */
+const MOST_LOOKS = 2;
+
+/** How a stream ended, and where it left the slots. */
+export interface StreamEnd {
+  error: StreamEndedError;
+  /** Whether anything but a ping came. */
+  brought: boolean;
+  /** The last released slot as it was subscribed to, and now. */
+  from: bigint | null;
+  last: bigint | null;
+  /** What it lacks. */
+  hole: Gap | null;
+  /** Where it would go on far ahead of the log, and why nothing is taken of it there; `refused` null: it is taken. */
+  far: { slot: bigint; refused: string | null } | null;
+}
+
+/** What is known of the ends before. */
+export interface Known {
+  reached: Reached;
+  /** Why a stream far ahead of the log was refused last; null where none was, or one was taken since. */
+  refused: string | null;
+  /** Ends in a row behind which no slot was released. */
+  failures: number;
+  emptyEnds: number;
+  looks: number;
+  /** Where the last hole began. */
+  holeBefore: bigint | null;
+}
+
+/** What a provider can be asked about an end: whether it keeps the replay, and whether it takes a request without. */
+export type Question = 'keepsReplay' | 'takesLive';
+export type Told = Partial<Record<Question, boolean>>;
+
+/** What follows once all is known, and what is known of it at the next end. */
+export type Next = { known: Known } & (
+  | { type: 'again' }
+  /** What is far ahead of the log is of the same chain. */
+  | { type: 'taken' }
+  | { type: 'refused'; words: string }
+  /** The replay brought the same hole again: the stream goes on behind it. */
+  | { type: 'skip'; hole: Gap }
+  /** The stream cannot bring the slots from this one on. */
+  | { type: 'outOfReach'; fromSlot: bigint }
+);
+export type Follows = Next | { type: 'ask'; question: Question };
+
+export const nothingKnown = (last: bigint | null): Known => ({
+  reached: { slot: last, sameAt: null },
+  refused: null,
+  ...{ failures: 0, emptyEnds: 0, looks: 0, holeBefore: null },
+});
+
+/** The same hole as at the end before: those slots are not to be had from the stream. */
+export const sameHole = (hole: Gap | null, { holeBefore }: Pick<Known, 'holeBefore'>): Gap | null =>
+  hole?.fromSlot === holeBefore ? hole : null;
+
+/** What follows on the end of a stream; first what has to be asked, until it was told. Pure. */
+export function whatFollows(end: StreamEnd, known: Known, told: Told = {}): Follows {
+  const { error, brought, from, last, hole, far } = end;
+  if (far !== null) return afterFar(far, known);
+  const refused = last === from ? known.refused : null;
+  const failures = last === from ? known.failures + 1 : 0;
+  const reach = brought || from === null ? 'other' : reachOf(error, told);
+  if (reach === 'ask') return { type: 'ask', question: 'keepsReplay' };
+  const emptyEnds = brought ? 0 : known.emptyEnds + (reach === 'perhaps' ? 1 : 0);
+  // Whatever the end says: where others are served and this is not, it is what is asked for.
+  const isStuck = failures >= (brought ? MOST_STUCK_ENDS : MOST_EMPTY_ENDS);
+  const isOurs = brought && error.cancelled && error.message !== TOO_MUCH;
+  let { looks } = known;
+  if (reach !== 'other' || !isStuck || isOurs) looks = 0;
+  else if (from !== null) {
+    if (told.takesLive === undefined) return { type: 'ask', question: 'takesLive' };
+    looks = told.takesLive ? looks + 1 : 0;
+  }
+  const next: Known = {
+    ...{ reached: known.reached, refused, failures, emptyEnds, looks },
+    holeBefore: hole?.fromSlot ?? null,
+  };
+  const isOutOfReach = reach === 'gone' || emptyEnds === MOST_EMPTY_ENDS || looks === MOST_LOOKS;
+  if (isOutOfReach)
+    return {
+      ...{ type: 'outOfReach', fromSlot: (from as bigint) + 1n },
+      known: { ...next, failures: 0, emptyEnds: 0, looks: 0 },
+    };
+  const again = sameHole(hole, known);
+  if (again !== null) return { type: 'skip', hole: again, known: { ...next, failures: 0 } };
+  return { type: 'again', known: next };
+}
+
+function afterFar({ slot, refused }: NonNullable<StreamEnd['far']>, known: Known): Next {
+  const sameAt = refused === null ? slot : null;
+  const failures = refused === null ? 0 : known.failures + 1;
+  const next = { ...known, reached: { ...known.reached, sameAt }, refused, failures };
+  return refused === null ? { type: 'taken', known: next } : { type: 'refused', words: refused, known: next };
+}
+
+/** What the end of a replay that brought nothing says of it; where its words do not, what the server says it keeps. */
+function reachOf(error: StreamEndedError, { keepsReplay }: Told): ReturnType<typeof replayEnd> | 'ask' {
+  const said = replayEnd(error);
+  if (said !== 'perhaps') return said;
+  if (keepsReplay === undefined) return 'ask';
+  return keepsReplay ? said : 'gone';
+}

@@ -1,0 +1,107 @@
+import { pause } from '../../../runtime/process/lifecycle.ts';
+import { backoffMs } from '../../../runtime/retry.ts';
+import { endWords, type StreamEndedError } from '../geyser/ended.ts';
+import { takesLive } from '../geyser/live-probe.ts';
+import {
+  type Known,
+  type Next,
+  nothingKnown,
+  type Question,
+  type StreamEnd,
+  sameHole,
+  type Told,
+  whatFollows,
+} from './after-end.ts';
+import { type FarAheadOptions, farBehind, notTakenAhead } from './chain-ahead.ts';
+import { holeIn, skip } from './hole.ts';
+import { type OneStreamOptions, oneStream } from './one-stream.ts';
+
+export interface SupervisorOptions extends OneStreamOptions {
+  /** Asked about a stream that goes on far ahead of the log. */
+  rpc: FarAheadOptions['rpc'];
+  /** The stream cannot bring the slots from this one on; the next output is a new beginning. */
+  onOutOfReach(fromSlot: bigint): void;
+  /** With words that may be served, and whether anything but pings came. */
+  onEnd(words: string, brought: boolean, isOurs: boolean): void;
+}
+
+/**
+ * Keeps a stream going until the signal is given: after each end it subscribes again at the last released slot, at
+ * once where the last stream brought something, else after a growing pause.
+ */
+export async function superviseStream(options: SupervisorOptions): Promise<void> {
+  const { client, slots, signal } = options;
+  let known = nothingKnown(slots.last);
+  while (!signal.aborted) {
+    slots.restart();
+    const from = slots.last;
+    known = reachedUpTo(from, known);
+    const { error, brought, ahead } = await oneStream(options, from, known.reached);
+    if (signal.aborted) return;
+    const hole = holeIn(slots);
+    const again = sameHole(hole, known);
+    const beginning = ahead ?? (again === null ? null : farBehind(again, known.reached));
+    let far: StreamEnd['far'] = null;
+    if (beginning !== null) {
+      known = reachedUpTo(slots.last, known);
+      const reached = known.reached.slot as bigint;
+      const refused = await notTakenAhead(beginning, { ...options, refused: known.refused, reached });
+      if (signal.aborted) return;
+      far = { slot: beginning.slot, refused };
+    }
+    options.onEnd(far?.refused ?? endWords(error), brought, error.cancelled);
+    if (far === null && !brought) client.renew();
+    const end = { error, brought, from, last: slots.last, hole, far };
+    let told: Told = {};
+    let next = whatFollows(end, known);
+    while (next.type === 'ask') {
+      told = { ...told, [next.question]: await ASK[next.question](options, end) };
+      next = whatFollows(end, known, told);
+    }
+    carryOut(options, error, next);
+    known = next.known;
+    await pause(backoffMs(known.failures), signal);
+  }
+}
+
+const reachedUpTo = (last: bigint | null, known: Known): Known =>
+  last === null ? known : { ...known, reached: { ...known.reached, slot: last } };
+
+const ASK: Record<Question, (options: SupervisorOptions, end: StreamEnd) => Promise<boolean>> = {
+  keepsReplay: async ({ client }, { from }) => {
+    try {
+      const first = await client.firstReplayed();
+      return first !== null && first <= (from as bigint);
+    } catch {
+      // It does not say.
+      return true;
+    }
+  },
+  takesLive: ({ client, subscription, signal }) => takesLive(client, subscription(null), signal),
+};
+
+function carryOut(options: SupervisorOptions, error: StreamEndedError, next: Next): void {
+  const { slots, logger } = options;
+  const { failures } = next.known;
+  const { code, message: reason } = error;
+  switch (next.type) {
+    case 'taken':
+      return;
+    case 'refused':
+      logger.warn({ reason: next.words, failures }, 'nothing is taken of the stream');
+      return;
+    case 'outOfReach':
+      logger.warn(
+        { slot: String(next.fromSlot - 1n), reason, code },
+        'the stream does not go on from here: opening a gap',
+      );
+      options.onOutOfReach(next.fromSlot);
+      slots.beginAnew();
+      break;
+    case 'skip':
+      skip(options, next.hole);
+      break;
+    case 'again':
+  }
+  logger.warn({ reason, code, failures }, 'the stream ended');
+}
