@@ -1,30 +1,24 @@
-import { type ChangedTable, type Changes, noteKeys, noteRows } from '../../clickhouse/changes.ts';
+import { type Changes, noteKeys } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { coalescing } from '../../clickhouse/coalesce.ts';
 import type { NamedAccountRow } from '../../clickhouse/progress-tables.ts';
 import { createAnnouncer } from '../../clickhouse/queries/progress/changes.ts';
 import type { DeadLetterRecord } from '../../schemas/records.ts';
-import { OffsetGapError } from '../log/offset-gap.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
 import { createAppliedRows, type UnderWay } from './applied-rows.ts';
-import { readingsByTable, recordsByKind } from './batch-records.ts';
+import { readingsByTable } from './batch-records.ts';
+import { type BegunBatch, beginBatch, PartitionLostError } from './begun-batch.ts';
 import type { DerivedRows } from './derived-events.ts';
-import { disputedRows, struckOutRows } from './disputes/disputed-rows.ts';
-import { gapRows } from './gap-rows.ts';
 import { deadLetterRow, letterSources } from './letters/dead-letters.ts';
 import { type KeepLetters, keepLetters, LettersNotKeptError } from './letters/keep-letters.ts';
-import { createHeldMemory, placeOf } from './memory/held-memory.ts';
+import { createHeldMemory } from './memory/held-memory.ts';
 import { createMemory, type Memory } from './memory/memory.ts';
-import { advance, follows, type Progress, progressRow, readProgress } from './progress.ts';
+import { advance, type Progress, progressRow } from './progress.ts';
 import { createRollups } from './rollups/recompute.ts';
 import type { Touched } from './rollups/slot-intervals.ts';
 import { arePast, touchedBy } from './rollups/touched-by.ts';
 import { undatedRows } from './rows/facts.ts';
-import { readStates } from './rows/read-states.ts';
-import { profitRows, settledFacts } from './settled-profits.ts';
-import type { Insert } from './states.ts';
-import { joined, struckRows, verifiedRows } from './struck-transactions.ts';
-import { toldAgain } from './times/told-again.ts';
+import { verifiedRows } from './struck-transactions.ts';
 import { wholeAgainRows } from './whole-again.ts';
 
 export interface MaterialiserOptions {
@@ -47,11 +41,6 @@ export interface MaterialiserOptions {
   recomputeByOwner?: (partition: number, touched: Touched) => Promise<void>;
 }
 
-/** The partition was taken away while its batch was being written: its offset must not be committed. */
-export class PartitionLostError extends Error {
-  override name = 'PartitionLostError';
-}
-
 /**
  * Writes batches of the log to ClickHouse. A batch that fails anywhere may be handed in again, whole or cut
  * elsewhere: every row is keyed by the identity of what it says.
@@ -65,6 +54,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   const memory = createHeldMemory(store, () => createMemory(options.store, store, recompute));
   // Where one process owns the engine nobody else reads.
   const announce = store.exclusive ? null : createAnnouncer(options.store);
+  const isReread = reread !== undefined;
+  const beginning = { store, programId, memory, isReread, onTakenOver: options.onTakenOver };
   const places = createAppliedRows((rows) => store.insert('applied', rows));
 
   return async (batch) => {
@@ -86,7 +77,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
 
   /** In this order: whoever reads meanwhile finds a sum whole, or absent. */
   async function write(batch: LogBatch, mine: Memory, underWay: UnderWay): Promise<void> {
-    const made = await begin(batch, mine);
+    const made = await beginBatch(batch, mine, beginning);
     const { derived, names } = await writeWhatIsMissing(made);
     await writeFactsAndSums(made, derived);
     const letters = await writeStatesAndReadings(made);
@@ -102,60 +93,6 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     for (const letter of letters) options.onDeadLetter?.(letter);
     options.onApplied?.(batch);
   }
-
-  /** What is made of a batch, and how it is written. */
-  async function begin(batch: LogBatch, mine: Memory) {
-    const { partition, topic } = batch;
-    // Before anything is asked: what fails from now on may be of what this batch goes by.
-    const { failures } = mine;
-    const place = placeOf(batch);
-    const stored = mine.known.get(place);
-    const goesOn = follows(stored, batch);
-    const before = goesOn ? stored : await readProgress(store, topic, partition);
-    if (!goesOn && batch.owned()) options.onTakenOver?.(before);
-    const first = batch.entries[0] as LogEntry;
-    if (reread === undefined && HISTORY_TOPICS.includes(topic) && first.offset > before.offset + 1n)
-      throw new OffsetGapError(place, before.offset + 1n, first.offset);
-    const owned = () => batch.owned() && memory.now() === mine;
-    const lost = () =>
-      batch.owned()
-        ? new Error(`a batch beside that of ${place} failed`)
-        : new PartitionLostError(`${place} was taken away`);
-    const checkOwned = () => {
-      if (!owned()) throw lost();
-    };
-    if (!goesOn) mine.untold.takesOver(place, batch);
-    const changes = mine.untold.of(place);
-    const insert: Insert = async (table, rows, keys) => {
-      if (rows.length === 0) return;
-      checkOwned();
-      if (keys === undefined) noteRows(changes, table, rows);
-      else if (keys.length > 0) noteKeys(changes, table as ChangedTable, keys);
-      await store.insert(table, rows);
-    };
-    const all = recordsByKind(batch);
-    // What only the partition's owner writes of, or does.
-    const records = reread === undefined ? all : { ...all, gaps: [], markers: [], recomputes: [] };
-    const told = profitRows(records.profits);
-    // Nobody else has written of it: who is asked for a recompute does not know what was written.
-    const alone = goesOn && reread === undefined && records.recomputes.length === 0;
-    const { transactions, undated } = await mine.timesOf(records.transactions, alone);
-    const read = await settledFacts(store, transactions, programId, { partition, told });
-    const { facts: brought, undone, decided } = await mine.decide(read, transactions, alone);
-    const { facts, dated } = await toldAgain(store, brought, undated, undone.events);
-    const states = readStates(records.accounts, programId);
-    const gaps = gapRows(records.gaps, before.gaps, partition);
-    const verified = records.verified.map(({ record }) => record);
-    const disputed = disputedRows(transactions);
-    const struckOut = struckOutRows(verified);
-    const struck = joined(struckRows(verified, partition), undone);
-    const written = {
-      ...{ batch, memory: mine, failures, place, before, goesOn, alone },
-      ...{ changes, owned, lost, checkOwned, insert },
-    };
-    return { ...written, records, told, dated, facts, states, gaps, struck, struckOut, disputed, decided };
-  }
-  type BegunBatch = Awaited<ReturnType<typeof begin>>;
 
   /** What makes sums absent comes before the facts it is about. */
   async function writeWhatIsMissing(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openServer, type Store } from '../../clickhouse/client.ts';
-import { PartitionLostError } from '../../ingest/materialise/materialiser.ts';
+import { PartitionLostError } from '../../ingest/materialise/begun-batch.ts';
 import { readConfig } from '../../runtime/config/config.ts';
 import { ConfigError } from '../../runtime/errors.ts';
 import { createLogger } from '../../runtime/process/log.ts';

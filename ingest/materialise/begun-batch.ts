@@ -1,0 +1,86 @@
+import { type ChangedTable, noteKeys, noteRows } from '../../clickhouse/changes.ts';
+import type { Store } from '../../clickhouse/client.ts';
+import { OffsetGapError } from '../log/offset-gap.ts';
+import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
+import { recordsByKind } from './batch-records.ts';
+import { disputedRows, struckOutRows } from './disputes/disputed-rows.ts';
+import { gapRows } from './gap-rows.ts';
+import { type HeldMemory, placeOf } from './memory/held-memory.ts';
+import type { Memory } from './memory/memory.ts';
+import { follows, type Progress, readProgress } from './progress.ts';
+import { readStates } from './rows/read-states.ts';
+import { profitRows, settledFacts } from './settled-profits.ts';
+import type { Insert } from './states.ts';
+import { joined, struckRows } from './struck-transactions.ts';
+import { toldAgain } from './times/told-again.ts';
+
+/** The partition was taken away while its batch was being written: its offset must not be committed. */
+export class PartitionLostError extends Error {
+  override name = 'PartitionLostError';
+}
+
+export interface BeginOptions {
+  store: Store;
+  programId: Uint8Array;
+  memory: Pick<HeldMemory, 'now'>;
+  /** The batch is read again beside the one who owns its partition. */
+  isReread: boolean;
+  /** Told where a partition stands that was not written by this process last, and is its own. */
+  onTakenOver: ((place: Progress) => void) | undefined;
+}
+
+export type BegunBatch = Awaited<ReturnType<typeof beginBatch>>;
+
+/** What is made of a batch, and how it is written. */
+export async function beginBatch(batch: LogBatch, mine: Memory, options: BeginOptions) {
+  const { store, programId, memory, isReread } = options;
+  const { partition, topic } = batch;
+  // Before anything is asked: what fails from now on may be of what this batch goes by.
+  const { failures } = mine;
+  const place = placeOf(batch);
+  const stored = mine.known.get(place);
+  const goesOn = follows(stored, batch);
+  const before = goesOn ? stored : await readProgress(store, topic, partition);
+  if (!goesOn && batch.owned()) options.onTakenOver?.(before);
+  const first = batch.entries[0] as LogEntry;
+  if (!isReread && HISTORY_TOPICS.includes(topic) && first.offset > before.offset + 1n)
+    throw new OffsetGapError(place, before.offset + 1n, first.offset);
+  const owned = () => batch.owned() && memory.now() === mine;
+  const lost = () =>
+    batch.owned()
+      ? new Error(`a batch beside that of ${place} failed`)
+      : new PartitionLostError(`${place} was taken away`);
+  const checkOwned = () => {
+    if (!owned()) throw lost();
+  };
+  if (!goesOn) mine.untold.takesOver(place, batch);
+  const changes = mine.untold.of(place);
+  const insert: Insert = async (table, rows, keys) => {
+    if (rows.length === 0) return;
+    checkOwned();
+    if (keys === undefined) noteRows(changes, table, rows);
+    else if (keys.length > 0) noteKeys(changes, table as ChangedTable, keys);
+    await store.insert(table, rows);
+  };
+  const all = recordsByKind(batch);
+  // What only the partition's owner writes of, or does.
+  const records = isReread ? { ...all, gaps: [], markers: [], recomputes: [] } : all;
+  const told = profitRows(records.profits);
+  // Nobody else has written of it: who is asked for a recompute does not know what was written.
+  const alone = goesOn && !isReread && records.recomputes.length === 0;
+  const { transactions, undated } = await mine.timesOf(records.transactions, alone);
+  const read = await settledFacts(store, transactions, programId, { partition, told });
+  const { facts: brought, undone, decided } = await mine.decide(read, transactions, alone);
+  const { facts, dated } = await toldAgain(store, brought, undated, undone.events);
+  const states = readStates(records.accounts, programId);
+  const gaps = gapRows(records.gaps, before.gaps, partition);
+  const verified = records.verified.map(({ record }) => record);
+  const disputed = disputedRows(transactions);
+  const struckOut = struckOutRows(verified);
+  const struck = joined(struckRows(verified, partition), undone);
+  const written = {
+    ...{ batch, memory: mine, failures, place, before, goesOn, alone },
+    ...{ changes, owned, lost, checkOwned, insert },
+  };
+  return { ...written, records, told, dated, facts, states, gaps, struck, struckOut, disputed, decided };
+}
