@@ -13,7 +13,8 @@ import { type ChainTransactionFacts, createHistory, type HistoryBlock } from './
 import type { Block, Ledger, SignatureEntry } from './ledger.ts';
 import { runBlock } from './produce.ts';
 import { REMOVE_IT } from './storage.ts';
-import { type BlockStore, openBlockStore, openLedger } from './store/block-store.ts';
+import { type BlockStore, openBlockStore } from './store/block-store.ts';
+import { openLedger } from './store/ledger-file.ts';
 import { piecesOf, restore } from './store/snapshot.ts';
 import { type Builder, type CutLogs, signatureAt } from './transactions.ts';
 

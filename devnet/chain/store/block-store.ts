@@ -1,18 +1,12 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdCompressSync } from 'node:zlib';
 import type { Key } from '../../program/state/state.ts';
-import { type BlockRecord, type LedgerHead, layoutOf } from '../block-record.ts';
+import type { BlockRecord } from '../block-record.ts';
 import { type ChainIndex, createChainIndex } from '../chain-index.ts';
-import {
-  encodeRecord,
-  openMemoryRecords,
-  openRecordFile,
-  REMOVE_IT,
-  type RecordFile,
-  type StoredRecords,
-} from '../storage.ts';
+import { encodeRecord } from '../storage.ts';
 import { type Archive, openArchive } from './archive.ts';
-import { type Listed, type Position, placeOf, type Segment } from './block-table.ts';
+import { type Listed, type Position, placeOf } from './block-table.ts';
+import { type Cut, type LedgerFiles, openLedgerFile } from './ledger-file.ts';
 import type { Snapshot, SnapshotPiece } from './snapshot.ts';
 
 /** The records of all blocks: the newest in the ledger's own file and indexed in memory, what is older in its archive. */
@@ -34,18 +28,6 @@ export interface BlockStore {
   close(): void;
 }
 
-/** What a ledger is, before it is read. */
-export interface LedgerFiles {
-  dir: string | null;
-  /** What it begins with. */
-  head: LedgerHead;
-  file: RecordFile | StoredRecords;
-  /** What stands behind the head. */
-  rest: ReturnType<RecordFile['scan']>;
-  /** The place of that. */
-  body: number;
-}
-
 export interface BlockStoreOptions {
   /** What a transaction without instructions of the chain's own names. */
   mentioned: Key;
@@ -61,58 +43,26 @@ export interface Reader {
   snapshot(): Snapshot;
 }
 
-const LEDGER = 'ledger.bin';
-/** What is to take its place. */
-const NEXT = 'ledger.next';
 /** A segment is so many times what the state is written in, since it is written for each. */
 const STATES = 4;
-const COPIED_AT_ONCE = 1 << 24;
 
 const compress = promisify(zstdCompress);
 
-/** A point between two blocks up to which the ledger is to be in the archive, and the state there. */
-interface Cut {
-  place: number;
-  slot: bigint;
-  version: bigint;
-  pieces: Buffer[];
-}
-
-/** Opens a ledger's file, or begins one. */
-export function openLedger(dir: string | null, fresh: LedgerHead): LedgerFiles {
-  const file = dir === null ? openMemoryRecords() : openRecordFile(dir, LEDGER);
-  const rest = file.scan();
-  const first = rest.next();
-  if (first.done !== true)
-    return { dir, file, rest, head: first.value.value as LedgerHead, body: first.value.next };
-  file.append(fresh);
-  return { dir, file, rest, head: fresh, body: file.end() };
-}
-
 /** Reads a ledger back and goes on with it. @throws RangeError with a sentence where it cannot be gone on with */
 export function openBlockStore(
-  { dir, head, rest, ...files }: LedgerFiles,
+  files: LedgerFiles,
   { mentioned, segmentBytes }: BlockStoreOptions,
   reader: Reader,
 ): BlockStore {
-  let { file, body } = files;
-  const { seed } = head;
-  const archive = dir === null ? null : openArchive(dir, seed, head.archived?.segments ?? []);
-  for (let piece = 0; piece < (head.archived?.pieces ?? 0); piece += 1) {
-    const read = rest.next();
-    if (read.done === true)
-      throw new RangeError(`${dir} is not whole, ${LEDGER} ends in its beginning: ${REMOVE_IT}`);
-    reader.piece(read.value.value as SnapshotPiece);
-    body = read.value.next;
-  }
-  let stateBytes = body;
-  /** From a byte of the file to its place in the ledger, of which the first part is in the archive. */
-  let shift = (head.archived?.segments.at(-1)?.to ?? body) - body;
-  const end = () => file.end() + shift;
+  const { dir } = files;
+  const { seed, archived } = files.head;
+  const archive = dir === null ? null : openArchive(dir, seed, archived?.segments ?? []);
+  const file = openLedgerFile(files, reader.piece);
+  let { stateBytes } = file;
   const emptyIndex = () => createChainIndex(seed, mentioned);
   /** What is in the file: what came since the last cut, and while it is brought into the archive what came before. */
   let live = emptyIndex();
-  let liveFrom = body + shift;
+  let liveFrom = file.from;
   let closing: ChainIndex | null = null;
   const isEnough = (upTo: number) => upTo - liveFrom >= Math.max(segmentBytes, STATES * stateBytes);
 
@@ -124,38 +74,17 @@ export function openBlockStore(
     liveFrom = place;
     return { place, slot, version, pieces: encoded };
   };
-  const slice = (from: number, to: number) => (file as StoredRecords).slice(from - shift, to - shift);
-  /** A file that begins with a cut. */
-  const beginWith = ({ slot, version, pieces }: Cut, segments: readonly Segment[]) => {
-    const next = openRecordFile(dir as string, NEXT, 'anew');
-    const archived = { segments, slot, version, pieces: pieces.length };
-    next.append({ ...head, format: 3, layout: layoutOf(3), archived } satisfies LedgerHead);
-    for (const piece of pieces) next.appendBytes(piece);
-    return next;
-  };
-  /** Has the ledger go on in that file. Until its name is given to it, the old one has all that there was. */
-  const goOnIn = (next: StoredRecords, { place }: Cut) => {
-    const from = next.end();
-    for (let at = place; at < end(); at += COPIED_AT_ONCE)
-      next.appendBytes(slice(at, Math.min(end(), at + COPIED_AT_ONCE)));
-    next.syncNow();
-    next.become(LEDGER);
-    file.close();
-    file = next;
-    shift = place - from;
-  };
 
   /** A cut whose segments are in the archive already, of a ledger that was longer than one when it was opened. */
   let due: Cut | null = null;
-  for (const { place, next, value } of rest) {
-    const record = value as BlockRecord;
-    live.add(record, place + shift);
+  for (const { place, next, record } of file.records()) {
+    live.add(record, place);
     reader.block(record);
     // What is enough for one segment alone waits for the chain to go on: a start is to be quick.
-    if (archive === null || !isEnough(next + shift) || file.end() - next < segmentBytes) continue;
+    if (archive === null || !isEnough(next) || file.end() - next < segmentBytes) continue;
     const index = live;
-    due = cutAt(next + shift);
-    const written = archive.write(index, { to: due.place, slice });
+    due = cutAt(next);
+    const written = archive.write(index, { to: due.place, slice: file.slice });
     let step = written.next();
     while (step.done !== true) step = written.next(zstdCompressSync(step.value.bytes, step.value.options));
     archive.takeIn(step.value);
@@ -165,7 +94,7 @@ export function openBlockStore(
   let isClosed = false;
   let bringing: Promise<void> | null = null;
   const bring = async (to: Archive, index: ChainIndex, cut: Cut) => {
-    const written = to.write(index, { to: cut.place, slice });
+    const written = to.write(index, { to: cut.place, slice: file.slice });
     let step = written.next();
     while (step.done !== true) {
       const packed = await compress(step.value.bytes, step.value.options);
@@ -174,11 +103,11 @@ export function openBlockStore(
     }
     await to.sync();
     if (isClosed) return;
-    const next = beginWith(cut, [...to.segments, step.value]);
+    const next = file.beginWith(cut, [...to.segments, step.value]);
     // Most of it: what is left to be held up for is what came since.
     await next.sync();
     if (isClosed) return next.close();
-    goOnIn(next, cut);
+    file.goOnIn(next, cut);
     to.takeIn(step.value);
     closing = null;
   };
@@ -186,14 +115,14 @@ export function openBlockStore(
   const indexes = () => (closing === null ? [live] : [live, closing]);
   return {
     append: (record) => {
-      const place = end();
+      const place = file.end();
       file.append(record);
       live.add(record, place);
     },
     record: (slot) => {
       for (const { table } of indexes()) {
         const place = placeOf(table, slot);
-        if (place !== null) return file.read(place - shift) as BlockRecord;
+        if (place !== null) return file.read(place);
       }
       return archive?.record(slot) ?? null;
     },
@@ -220,22 +149,22 @@ export function openBlockStore(
       for (const { table } of inFile) {
         const { length } = table.places;
         for (let block = Math.max(0, rest); block < length; block += 1)
-          yield file.read((table.places[block] as number) - shift) as BlockRecord;
+          yield file.read(table.places[block] as number);
         rest -= length;
       }
     },
     settle: () => {
       if (failure !== null) throw failure.error;
       if (archive === null) return null;
-      if (closing !== null) return isEnough(end()) ? bringing : null;
+      if (closing !== null) return isEnough(file.end()) ? bringing : null;
       if (due !== null) {
         archive.syncNow();
-        goOnIn(beginWith(due, archive.segments), due);
+        file.goOnIn(file.beginWith(due, archive.segments), due);
         due = null;
       }
-      if (!isEnough(end())) return null;
+      if (!isEnough(file.end())) return null;
       closing = live;
-      bringing = bring(archive, closing, cutAt(end())).catch((error: unknown) => {
+      bringing = bring(archive, closing, cutAt(file.end())).catch((error: unknown) => {
         failure = { error };
       });
       return null;

@@ -1,0 +1,114 @@
+import { type BlockRecord, type LedgerHead, layoutOf } from '../block-record.ts';
+import {
+  openMemoryRecords,
+  openRecordFile,
+  REMOVE_IT,
+  type RecordFile,
+  type StoredRecords,
+} from '../storage.ts';
+import type { Segment } from './block-table.ts';
+import type { SnapshotPiece } from './snapshot.ts';
+
+/** What a ledger is, before it is read. */
+export interface LedgerFiles {
+  dir: string | null;
+  /** What it begins with. */
+  head: LedgerHead;
+  file: RecordFile | StoredRecords;
+  /** What stands behind the head. */
+  rest: ReturnType<RecordFile['scan']>;
+  /** The place of that. */
+  body: number;
+}
+
+/** A point between two blocks up to which the ledger is to be in the archive, and the state there. */
+export interface Cut {
+  place: number;
+  slot: bigint;
+  version: bigint;
+  pieces: Buffer[];
+}
+
+/** The ledger's own file behind its beginning. Each place is one of the ledger, whose first part may be in the archive. */
+export interface LedgerFile {
+  /** Where its records begin. */
+  from: number;
+  /** What the state that it begins with is written in. */
+  stateBytes: number;
+  end(): number;
+  append(record: BlockRecord): void;
+  read(place: number): BlockRecord;
+  /** What was in it when it was opened, each record once. */
+  records(): Iterable<{ place: number; next: number; record: BlockRecord }>;
+  slice(from: number, to: number): Buffer;
+  /** A file that begins with a cut. */
+  beginWith(cut: Cut, segments: readonly Segment[]): StoredRecords;
+  /** Has the ledger go on in that file. Until its name is given to it, the old one has all that there was. */
+  goOnIn(next: StoredRecords, cut: Cut): void;
+  close(): void;
+}
+
+const LEDGER = 'ledger.bin';
+/** What is to take its place. */
+const NEXT = 'ledger.next';
+const COPIED_AT_ONCE = 1 << 24;
+
+/** Opens a ledger's file, or begins one. */
+export function openLedger(dir: string | null, fresh: LedgerHead): LedgerFiles {
+  const file = dir === null ? openMemoryRecords() : openRecordFile(dir, LEDGER);
+  const rest = file.scan();
+  const first = rest.next();
+  if (first.done !== true)
+    return { dir, file, rest, head: first.value.value as LedgerHead, body: first.value.next };
+  file.append(fresh);
+  return { dir, file, rest, head: fresh, body: file.end() };
+}
+
+/** Reads what a ledger's file begins with. @throws RangeError where it ends in that */
+export function openLedgerFile(
+  { dir, head, rest, ...files }: LedgerFiles,
+  onPiece: (piece: SnapshotPiece) => void,
+): LedgerFile {
+  let { file, body } = files;
+  for (let piece = 0; piece < (head.archived?.pieces ?? 0); piece += 1) {
+    const read = rest.next();
+    if (read.done === true)
+      throw new RangeError(`${dir} is not whole, ${LEDGER} ends in its beginning: ${REMOVE_IT}`);
+    onPiece(read.value.value as SnapshotPiece);
+    body = read.value.next;
+  }
+  /** From a byte of the file to its place in the ledger, of which the first part is in the archive. */
+  let shift = (head.archived?.segments.at(-1)?.to ?? body) - body;
+  const end = () => file.end() + shift;
+  const slice = (from: number, to: number) => (file as StoredRecords).slice(from - shift, to - shift);
+  return {
+    from: body + shift,
+    stateBytes: body,
+    end,
+    append: (record) => file.append(record),
+    read: (place) => file.read(place - shift) as BlockRecord,
+    *records() {
+      for (const { place, next, value } of rest)
+        yield { place: place + shift, next: next + shift, record: value as BlockRecord };
+    },
+    slice,
+    beginWith: ({ slot, version, pieces }, segments) => {
+      const next = openRecordFile(dir as string, NEXT, 'anew');
+      const archived = { segments, slot, version, pieces: pieces.length };
+      next.append({ ...head, format: 3, layout: layoutOf(3), archived } satisfies LedgerHead);
+      for (const piece of pieces) next.appendBytes(piece);
+      return next;
+    },
+    goOnIn: (next, { place }) => {
+      const from = next.end();
+      for (let at = place; at < end(); at += COPIED_AT_ONCE)
+        next.appendBytes(slice(at, Math.min(end(), at + COPIED_AT_ONCE)));
+      next.syncNow();
+      next.become(LEDGER);
+      file.close();
+      file = next;
+      shift = place - from;
+    },
+    close: () => file.close(),
+  };
+}
