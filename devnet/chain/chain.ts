@@ -1,44 +1,26 @@
-import { DEVNET_PROGRAM_ID } from '../../schemas/program/devnet-program.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import type { Action } from '../program/actions.ts';
-import { type Addresses, createAddresses } from '../program/state/addresses.ts';
-import { applyChanges } from '../program/state/draft.ts';
+import type { Addresses } from '../program/state/addresses.ts';
 import { keyOf } from '../program/state/keys.ts';
-import { LAYOUT_OF_FORMAT_1 } from '../program/state/layout-name.ts';
 import { createRandom } from '../program/state/random.ts';
-import { emptyState, type Key, type ProgramState } from '../program/state/state.ts';
-import { type AccountBook, createAccountBook, genesisWrites, type LastWrite } from './account-book.ts';
-import { type BlockRecord, blockhashAt, blockOf, type LedgerHead, layoutOf } from './block-record.ts';
+import type { Key, ProgramState } from '../program/state/state.ts';
+import { genesisWrites, type LastWrite } from './account-book.ts';
+import { type BlockRecord, blockhashAt, blockOf } from './block-record.ts';
 import { type ChainTransactionFacts, createHistory, type HistoryBlock } from './history.ts';
 import type { Block, Ledger, SignatureEntry } from './ledger.ts';
 import { runBlock } from './produce.ts';
-import { REMOVE_IT } from './storage.ts';
-import { type BlockStore, openBlockStore } from './store/block-store.ts';
-import { openLedger } from './store/ledger-file.ts';
-import { piecesOf, restore } from './store/snapshot.ts';
-import { type Builder, type CutLogs, signatureAt } from './transactions.ts';
+import type { BlockStore } from './store/block-store.ts';
+import { type LedgerOptions, readBack } from './store/read-back.ts';
+import { signatureAt } from './transactions.ts';
 
 export const SLOT_MS = 400;
 const SKIP_CHANCE = 0.03;
 const MENTION_CHANCE = 0.02;
 /** Blocks kept whole; older ones are made again from their record. */
 const RECENT_BLOCKS = 600;
-/** Of records that a start reads: an hour's, of 40 policies. */
-const SEGMENT_BYTES = 1 << 26;
 
-export interface ChainOptions {
-  /** Directory of the ledger's file; null keeps it in memory. */
-  dir: string | null;
-  seed: string | number;
-  /** Milliseconds of slot 0. An existing ledger keeps its own. */
-  genesisTime: number;
-  programId?: Key;
-  firstSlot?: bigint;
-  /** Share of transactions whose logs are cut. */
-  cutLogs?: Partial<CutLogs>;
+export interface ChainOptions extends LedgerOptions {
   skipChance?: number;
-  /** Bytes of records from which on they are brought into the archive, where there is a directory. */
-  segmentBytes?: number;
 }
 
 export interface LastWriteFacts {
@@ -81,71 +63,9 @@ export type BlockChanges = Pick<BlockRecord, 'slot' | 'blockTime' | 'rows'>;
 
 export type { ChainTransactionFacts, HistoryBlock };
 
-interface Parts {
-  head: LedgerHead;
-  store: BlockStore;
-  state: ProgramState;
-  book: AccountBook;
-  builder: Builder;
-  last: { slot: bigint; version: bigint };
-}
-
-/** Reads the ledger back, or starts one. @throws RangeError where the directory holds another chain */
-function open(options: ChainOptions): Parts {
-  const { dir, segmentBytes = SEGMENT_BYTES } = options;
-  const seed = String(options.seed);
-  const programId = options.programId ?? DEVNET_PROGRAM_ID;
-  const fresh: LedgerHead = {
-    format: 2,
-    layout: layoutOf(2),
-    seed,
-    programId,
-    genesisMs: options.genesisTime,
-    firstSlot: options.firstSlot ?? 1n,
-  };
-  const files = openLedger(dir, fresh);
-  const { head } = files;
-  mustBeOf(head, fresh, dir);
-  const state = emptyState();
-  const book = createAccountBook(state, head);
-  const addresses = createAddresses(programId);
-  const cutLogs = { onStream: 0.0025, forGood: 0, ...options.cutLogs };
-  const { slot, version } = head.archived ?? {
-    slot: head.firstSlot,
-    version: BigInt(genesisWrites(programId).length),
-  };
-  const last = { slot, version };
-  const store = openBlockStore(
-    files,
-    { mentioned: programId, segmentBytes },
-    {
-      piece: (piece) => restore(state, book, piece),
-      block: (record) => {
-        applyChanges(state, record.rows);
-        book.apply(record);
-        last.slot = record.slot;
-        for (const { version } of record.written) if (version > last.version) last.version = version;
-      },
-      snapshot: () => ({ ...last, pieces: piecesOf(state, book) }),
-    },
-  );
-  return { head, store, state, book, last, builder: { seed, programId, addresses, cutLogs } };
-}
-
-/** @throws RangeError where a ledger is not one to go on with */
-function mustBeOf(head: LedgerHead, { seed, programId }: LedgerHead, dir: string | null): void {
-  if ((head.layout ?? LAYOUT_OF_FORMAT_1) !== layoutOf(head.format))
-    throw new RangeError(`${dir} holds a chain whose program has another byte layout: ${REMOVE_IT}`);
-  if (head.seed !== seed || head.programId !== programId) {
-    throw new RangeError(
-      `${dir} holds the chain of seed ${head.seed} and program ${head.programId}: give that seed, or another directory`,
-    );
-  }
-}
-
 /** Opens a local chain; an existing ledger in `dir` goes on exactly where its last whole block ended. */
 export function createChain(options: ChainOptions): Chain {
-  const { head, store, state, book, builder, last } = open(options);
+  const { head, store, state, book, builder, last } = readBack(options);
   const { seed, firstSlot, genesisMs } = head;
   const recent = new Map<bigint, Block>();
   const listeners = new Set<(block: Block) => void>();
