@@ -143,7 +143,8 @@ test('an answer kept for the old database is not given for the new one', async (
 function shareAnswers(serving: () => Store) {
   const latest = createLatest({
     ...{ currentStore: serving, clock: Date.now, signal: stop.signal },
-    times: { lostMs: PATIENCE_MS },
+    // Of memory that nobody asked for a while nothing kept is told, and how long an answer takes is no such while.
+    times: { lostMs: PATIENCE_MS, idleMs: PATIENCE_MS },
   });
   const shared = createSharedAnswers(latest, 1_000_000);
   const keyOf = (path: string) => `${serving().database} ${path}`;
@@ -269,14 +270,18 @@ test('each ranking that somebody follows is told anew of the new database, and s
 test('the new database serves once it has all that the old one has', async () => {
   await former.insert('applied', [appliedRow('transactions', 1, { log_offset: '50' })]);
   let looks = 0;
-  const { api, serving } = await open((store) => ({
-    ...store,
-    query: async (sql, params) => {
-      const rows = await store.query<never>(sql, params);
-      if (store.database === next.database && sql.includes('FROM applied')) looks += 1;
-      return rows;
-    },
-  }));
+  const { api, serving } = await open(
+    (store) => ({
+      ...store,
+      query: async (sql, params) => {
+        const rows = await store.query<never>(sql, params);
+        if (store.database === next.database && sql.includes('FROM applied')) looks += 1;
+        return rows;
+      },
+    }),
+    // That it serves after a while all the same is another promise.
+    { catchUpMs: PATIENCE_MS },
+  );
   await turn();
   await awaited(() => expect(looks).toBeGreaterThan(3));
   expect(await ask(api)).toBe('old 100');
