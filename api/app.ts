@@ -20,6 +20,8 @@ export interface AppOptions extends HttpOptions {
   streamLimits?: Partial<ClientLimits>;
   /** Milliseconds that only go on, by which events are told: `performance.now` unless it is given. */
   streamClock?: () => number;
+  /** How long events wait for posts beside them that do not begin: a second unless it is given. */
+  postsWaitMs?: number | undefined;
 }
 
 /** The API: its table of routes, served over HTTP. */
@@ -36,6 +38,7 @@ export function createApp(options: AppOptions): Koa {
     onError: (error) => options.onError?.(error, '/stream'),
     ...(options.streamLimits === undefined ? {} : { limits: options.streamLimits }),
     ...(options.streamClock === undefined ? {} : { clock: options.streamClock }),
+    postsWaitMs: options.postsWaitMs,
   });
   const routes = [...readRoutes(deps), ...streams.routes];
   routes.push(...(options.agentRoutes ?? []));

@@ -19,6 +19,8 @@ export interface ApiParts {
   registry: Registry;
   /** Where it is served. */
   bound: Bound;
+  /** As the app has it. */
+  postsWaitMs?: number | undefined;
   signal: AbortSignal;
 }
 
@@ -68,6 +70,7 @@ export function serveApi(parts: ApiParts): void {
     agentRoutes: parts.agents.routes,
     readPosts: parts.agents.readPosts,
     numberedPosts: parts.agents.numberedPosts,
+    postsWaitMs: parts.postsWaitMs,
     secrets: secretsOf(config),
     trustProxy: config.trustProxy,
     onError: (error, path) => {

@@ -22,6 +22,8 @@ export interface HubParts {
   activity: ActivityFeed;
   /** Null where there is no agent side. */
   posts: PostFeed | null;
+  /** How long events wait for posts that do not begin. */
+  postsWaitMs?: number | undefined;
   onError(error: unknown): void;
 }
 
@@ -31,7 +33,6 @@ export type Wanted = Pick<Subscriber, 'mint' | 'kind' | 'events' | 'posts'>;
 const EVERY_MS = 100;
 /** Where Postgres is away. */
 const AWAY_MS = 5_000;
-/** How long events wait for posts that do not begin. */
 const POSTS_WAIT_MS = 1_000;
 const CATCH_UPS = 2;
 const MOST_CATCH_UPS = 10_000;
@@ -41,7 +42,7 @@ const WAITED_MS = 10_000;
 const MOST_WAITED_FOR = 64;
 
 /** Tells every client what happens: each store is asked once for all of them. */
-export function createHub({ clients, activity, posts, onError }: HubParts) {
+export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_MS, onError }: HubParts) {
   const subscribers = new Set<Subscriber>();
   let beingTold = 0;
   /** Whom events and posts have begun for, those among them who are no subscribers yet. */
@@ -136,7 +137,7 @@ export function createHub({ clients, activity, posts, onError }: HubParts) {
       if (subscribers.has(one) && tip !== null) tell(one, postsGap(one, tip));
     };
     const inTime = (begun: Promise<void>) =>
-      wanted.events ? Promise.race([begun, delay(POSTS_WAIT_MS, undefined, { ref: false })]) : begun;
+      wanted.events ? Promise.race([begun, delay(postsWaitMs, undefined, { ref: false })]) : begun;
     await Promise.all([
       wanted.events ? eventsInTurn(events) : undefined,
       wanted.posts ? inTime(postsInTurn(postsBegin)) : undefined,

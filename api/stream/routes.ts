@@ -25,6 +25,7 @@ export interface StreamParts {
   onError(error: unknown): void;
   limits?: Partial<ClientLimits>;
   clock?: () => number;
+  postsWaitMs?: number | undefined;
 }
 
 const EVENT_STREAM = 'text/event-stream';
@@ -44,6 +45,7 @@ export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): vo
     clients,
     activity: createActivityFeed(latest, parts.clock),
     posts: parts.posts === null ? null : createPostFeed(parts.posts),
+    postsWaitMs: parts.postsWaitMs,
     onError,
   });
   const ranked = createRankingFeed({
