@@ -77,13 +77,16 @@ test('the order of a ranking page and its figures are one reading, at every mome
     }
   };
   const looking = look();
-  for (const [at, amounts] of PROFITS.entries()) {
-    handOver.note(await write(amounts));
-    await memory.turn();
-    expect((await memory.read(profits)).value).toBe(orders[at]);
+  try {
+    for (const [at, amounts] of PROFITS.entries()) {
+      handOver.note(await write(amounts));
+      await memory.turn();
+      expect((await memory.read(profits)).value).toBe(orders[at]);
+    }
+  } finally {
+    looks = false;
+    await looking;
   }
-  looks = false;
-  await looking;
   expect([...seen]).toEqual(orders);
 });
 
