@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createLatest } from '../../../api/latest/latest.ts';
 import { watchStateAge } from '../../../api/serve.ts';
 import type { Store } from '../../../clickhouse/client.ts';
@@ -47,11 +47,27 @@ beforeAll(async () => {
     memory: { currentStore: () => mortal, times, monotonic, signal: stop.signal },
   });
 });
+/** However a test ends, the next one has a store that answers, and a clock that goes on from where it stood. */
+afterEach(() => {
+  isDown = false;
+  answerAgain();
+  letTimeGoOn();
+});
 afterAll(async () => {
   stop.abort();
   await api.close();
   await store.close();
 });
+
+function answerAgain(): void {
+  const questions = hanging ?? [];
+  hanging = null;
+  for (const timeOut of questions) timeOut();
+}
+function letTimeGoOn(): void {
+  if (moment !== null) ahead = moment - performance.now();
+  moment = null;
+}
 
 test('while the store is silent an answer from memory says how old it is, then there is none; health answers', async () => {
   const ask = () => api.get(`/coins/${key('coin')}`);
@@ -81,8 +97,7 @@ test('while the store is silent an answer from memory says how old it is, then t
   await awaited(async () => expect((await later()).status).toBe(500), LOOK_EVERY_MS);
   expect((await api.get('/health')).status).toBe(200);
   isDown = false;
-  ahead = now - performance.now();
-  moment = null;
+  letTimeGoOn();
   await awaited(async () => expect((await ask()).status).toBe(200), LOOK_EVERY_MS);
   expect((await ask()).text).toBe(first.text);
 });
@@ -107,9 +122,7 @@ test('while the store takes questions and answers none nobody waits for ever; he
     ]);
   await awaited(async () => expect((await ask()).status).toBe(500), LOOK_EVERY_MS);
   expect(await watched()).toBeGreaterThan(LOST_MS / 1000);
-  const questions = hanging;
-  hanging = null;
-  for (const timeOut of questions) timeOut();
+  answerAgain();
   await awaited(async () => expect((await api.get('/status')).status).toBe(200), LOOK_EVERY_MS);
   await awaited(async () => expect(await watched()).toBeLessThan(1), LOOK_EVERY_MS);
   expect((await ask()).status).toBe(200);
