@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Latest } from '../../../api/latest/latest.ts';
 import { createClients } from '../../../api/stream/clients.ts';
 import { createHub, type HubParts } from '../../../api/stream/hub.ts';
@@ -20,14 +20,24 @@ function words(text: string) {
 
 /** Whether others have a turn while some have been told and some have not. */
 function watchMiddle(streams: readonly Readable[], begins: number) {
-  let seen = false;
+  let [seen, looks] = [false, true];
+  onTestFinished(() => {
+    looks = false;
+  });
   const look = () => {
     const told = streams.filter(({ readableLength }) => readableLength > begins).length;
     seen ||= told > 0 && told < streams.length;
-    if (told < streams.length) setImmediate(look);
+    if (looks && told < streams.length) setImmediate(look);
   };
   setImmediate(look);
   return () => seen;
+}
+
+/** Who listens leaves as the test ends, however it does: nobody is looked for afterwards. */
+function leaveAtEnd(streams: readonly Readable[]): void {
+  onTestFinished(() => {
+    for (const body of streams) body.destroy();
+  });
 }
 
 test('what happens is put into words once for all who are told, and others have their turn while they are', async () => {
@@ -50,6 +60,7 @@ test('what happens is put into words once for all who are told, and others have 
   const clients = createClients({ mostOfAddress: CLIENTS });
   const hub = createHub({ clients, activity, posts: null, onError: () => {} });
   const streams: Readable[] = [];
+  leaveAtEnd(streams);
   for (let n = 0; n < CLIENTS; n += 1) {
     const wanted = { mint: null, kind: null, events: true, posts: false };
     const body = await hub.subscribe('192.0.2.1', wanted, null);
@@ -69,7 +80,6 @@ test('what happens is put into words once for all who are told, and others have 
     all.map((_, n) => [`${n + 1}`, `{"text":"event ${n}"}`]),
   );
   expect(new Set(texts).size).toBe(1);
-  for (const body of streams) body.destroy();
 });
 
 test('a ranking that many follow is put into words once each time it changes, and told with turns of others between', async () => {
@@ -87,6 +97,7 @@ test('a ranking that many follow is put into words once each time it changes, an
     if (typeof body === 'string') throw new Error(body);
     return body;
   });
+  leaveAtEnd(streams);
   const seen = watchMiddle(streams, streams[0]?.readableLength ?? 0);
   await awaited(() => {
     for (const body of streams) expect(body.readableLength).toBeGreaterThan(40);
@@ -95,5 +106,4 @@ test('a ranking that many follow is put into words once each time it changes, an
   const texts = streams.map((body) => String(body.read()));
   expect(texts[0]).toMatch(/\nevent: ranking\nid: r[\w-]{27}\ndata: {"text":"first rows"}\n\n$/);
   expect(new Set(texts).size).toBe(1);
-  for (const body of streams) body.destroy();
 });
