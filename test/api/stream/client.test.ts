@@ -8,6 +8,8 @@ import { createWaitingBytes } from '../../../api/stream/waiting-bytes.ts';
 import { awaited } from '../../support/awaited.ts';
 
 describe('a connection', () => {
+  afterEach(() => vi.useRealTimers());
+
   test('whose reader does not read is ended with the reason once more than 1 MB waits', async () => {
     const client = createClient(createWaitingBytes(), () => undefined);
     const data = 'x'.repeat(64 * 1024);
@@ -27,8 +29,6 @@ describe('a connection', () => {
   });
 
   describe('that was ended', () => {
-    afterEach(() => vi.useRealTimers());
-
     /** A connection whose reader takes a piece only where it is told to. */
     function readSlowly() {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -124,6 +124,7 @@ describe('a connection', () => {
   });
 
   test('that goes away leaves its place, and beats stop with the last', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const clients = createClients({ most: 3, mostOfAddress: 2, heartbeatMs: 5 });
     const first = clients.open('a');
     const second = clients.open('a');
@@ -132,13 +133,22 @@ describe('a connection', () => {
     expect(clients.open('c')).toBe('busy');
     if (typeof first === 'string' || typeof second === 'string' || typeof third === 'string')
       throw new Error('no room');
-    expect(String((await once(first.body, 'data'))[0])).toBe(':\n\n');
+    const beat = once(first.body, 'data');
+    vi.advanceTimersByTime(5);
+    expect(String((await beat)[0])).toBe(':\n\n');
     first.body.destroy();
     await once(first.body, 'close');
     expect(clients.count()).toBe(2);
-    expect(typeof clients.open('a')).toBe('object');
+    const again = clients.open('a');
+    if (typeof again === 'string') throw new Error('no room');
     clients.endAll('over');
-    second.body.resume();
-    await once(second.body, 'end');
+    for (const { body } of [second, third]) {
+      body.resume();
+      await once(body, 'close');
+    }
+    expect([clients.count(), vi.getTimerCount()]).toEqual([1, 1]);
+    again.body.resume();
+    await once(again.body, 'close');
+    expect([clients.count(), vi.getTimerCount()]).toEqual([0, 0]);
   });
 });
