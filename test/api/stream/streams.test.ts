@@ -373,7 +373,12 @@ describe('refusals', () => {
     // Nor after a while in which nobody asked, when memory is not kept warm any more.
     await awaited(() => expect(held.api.latest.unasked()).toBeGreaterThan(A_WHILE_MS));
     for (let at = 0; at < 12; at += 1) {
-      const listener = await listen('/stream/activity');
+      // A place is free a little after its client has gone.
+      const listener = await awaited(async () => {
+        const listening = await listen('/stream/activity');
+        expect(listening.status).toBe(200);
+        return listening;
+      });
       listener.close();
       await listener.ended;
     }
