@@ -89,6 +89,8 @@ describe('the slots are left to history from the first that did not come on', ()
     const { follows } = followed(times(3, WORDLESS));
     expect(follows.filter((one) => one !== 'keepsReplay')).toEqual(['again', 'again', 'outOfReach']);
     expect(followed([WORDLESS, WORDLESS, CUT, WORDLESS]).follows.at(-1)).toBe('again');
+    // One that says that the provider is away says nothing of the replay, and takes back nothing that others said.
+    expect(followed([WORDLESS, AWAY, WORDLESS, WORDLESS]).follows.at(-1)).toBe('outOfReach');
   });
 
   test('where others are served and this is not, seen twice', () => {
@@ -106,6 +108,15 @@ describe('the slots are left to history from the first that did not come on', ()
     ]);
   });
 
+  test('but not where another end, or a request that is not taken, was between the two', () => {
+    const { known } = followed(times(3, AWAY));
+    expect(known.looks).toBe(1);
+    for (const between of [SILENT, WORDLESS])
+      expect(followed([between, AWAY], KEEPS, known).follows.at(-1)).toBe('again');
+    const away = followed([AWAY], { ...KEEPS, takesLive: false }, known);
+    expect(followed([AWAY], KEEPS, away.known).follows).toEqual(['takesLive', 'again']);
+  });
+
   test('also where it was ended here, for a slot that is larger than may wait', () => {
     expect(followed(times(5, STUCK)).follows.at(-1)).toBe('outOfReach');
   });
@@ -113,6 +124,16 @@ describe('the slots are left to history from the first that did not come on', ()
   test('and all is counted anew', () => {
     const { known } = followed(times(4, AWAY));
     expect(known).toMatchObject({ failures: 0, emptyEnds: 0, looks: 0 });
+    const wordless = followed(times(3, WORDLESS));
+    expect(wordless.known.emptyEnds).toBe(0);
+    const anew = { ...WORDLESS, from: null, last: null };
+    expect(followed([anew], KEEPS, wordless.known).follows).toEqual(['again']);
+  });
+
+  test('while what is known of the chain stands', () => {
+    const far = { refused: 'another chain', reached: { slot: LAST, sameAt: 5_000n } };
+    const { known } = followed([{ ...PRUNED, hole: HOLE }], KEEPS, { ...nothingKnown(LAST), ...far });
+    expect(known).toMatchObject({ ...far, holeBefore: HOLE.fromSlot });
   });
 });
 
@@ -154,6 +175,8 @@ describe('a stream that would go on far ahead of the log', () => {
     const { follows, known } = followed([AWAY, far(null)]);
     expect(follows).toEqual(['again', 'taken']);
     expect(known).toMatchObject({ failures: 0, reached: { slot: LAST, sameAt: 5_000n } });
+    expect(followed([CUT], KEEPS, known).known.reached.sameAt).toBe(5_000n);
+    expect(followed([far('another chain')], KEEPS, known).known.reached.sameAt).toBeNull();
   });
 
   test('says nothing of the replay, nor of a hole', () => {
