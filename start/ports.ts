@@ -3,9 +3,13 @@ import net from 'node:net';
 import path from 'node:path';
 import { makeDirectory } from '../runtime/process/directory.ts';
 
-const LOWEST = 20_000;
-const SPREAD = 20_000;
+/** Below what systems give to connections: none gets one of these between the look and the listening. */
+const LOWEST = 12_000;
+const SPREAD = 8_000;
 const PORTS = 3;
+/** What the local chain takes, and so what is known from before, which is drawn elsewhere now. */
+const LOWEST_KNOWN = 1_024;
+const HIGHEST_KNOWN = 65_000;
 
 /**
  * The local chain's ports, the same at every start: the addresses of its documents are on the chain.
@@ -27,7 +31,7 @@ export async function devnetPortBase(dataDir: string): Promise<number> {
 function readNumber(file: string): number | null {
   try {
     const number = Number(readFileSync(file, 'utf8'));
-    return Number.isInteger(number) && number >= LOWEST && number < LOWEST + SPREAD ? number : null;
+    return Number.isInteger(number) && number >= LOWEST_KNOWN && number <= HIGHEST_KNOWN ? number : null;
   } catch {
     return null;
   }

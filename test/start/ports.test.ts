@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { devnetPortBase } from '../../start/ports.ts';
+import { freePort } from '../support/free-port.ts';
+
+const RANGE = '/proc/sys/net/ipv4/ip_local_port_range';
+/** The first that this machine gives to connections. */
+const given = existsSync(RANGE) ? Number.parseInt(readFileSync(RANGE, 'utf8'), 10) : 32_768;
+
+function dataDir(): string {
+  const directory = mkdtempSync(path.join(tmpdir(), 'ports-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+test('the ports of the local chain are none that the system gives to connections, and the same at every start', async () => {
+  for (let at = 0; at < 60; at += 1) {
+    const directory = dataDir();
+    const base = await devnetPortBase(directory);
+    expect(base).toBeGreaterThan(1_023);
+    expect(base + 2).toBeLessThan(given);
+    expect(await devnetPortBase(directory)).toBe(base);
+  }
+});
+
+/** Three in a row as an earlier version may have drawn them. */
+async function earlier(): Promise<number> {
+  for (;;) {
+    const base = await freePort();
+    if ((await freePort()) === base + 1 && (await freePort()) === base + 2) return base;
+  }
+}
+
+test('those of an earlier version are kept as long as nobody else has one of them', async () => {
+  const directory = dataDir();
+  const known = await earlier();
+  writeFileSync(path.join(directory, 'devnet-port'), `${known}\n`);
+  expect(await devnetPortBase(directory)).toBe(known);
+
+  const other = net.createServer().listen(known + 2, '127.0.0.1');
+  onTestFinished(() => void other.close());
+  await once(other, 'listening');
+  const base = await devnetPortBase(directory);
+  expect(base).not.toBe(known);
+  expect(await devnetPortBase(directory)).toBe(base);
+});
+
+test.each(['', 'x', '80', '65001', '20000.5'])(
+  'a file that names none of its ports (%s) is written anew',
+  async (text) => {
+    const directory = dataDir();
+    const file = path.join(directory, 'devnet-port');
+    writeFileSync(file, text);
+    const base = await devnetPortBase(directory);
+    expect(readFileSync(file, 'utf8')).toBe(`${base}\n`);
+  },
+);
