@@ -1,4 +1,3 @@
-import { createServer } from 'node:net';
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { expect, test } from 'vitest';
@@ -8,6 +7,7 @@ import { ensureTopics } from '../../ingest/log/kafka/topics.ts';
 import { readConfig } from '../../runtime/config/config.ts';
 import { notReached } from '../../runtime/process/not-reached.ts';
 import { startCommand } from '../ingest/support/command-child.ts';
+import { freePort } from '../support/free-port.ts';
 
 test('a broker that does not answer stops the start with one sentence that names KAFKA_BROKERS', async () => {
   const config = readConfig({ KAFKA_BROKERS: `127.0.0.1:${await freePort()}` });
@@ -68,14 +68,6 @@ test('ingest without CLICKHOUSE_URL says so, whether or not Kafka is to be had',
   expect(err).toBe('CLICKHOUSE_URL is not set: the index is kept on a ClickHouse server\n');
   expect(code).toBe(1);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 test.each([
   ['KafkaJSSASLAuthenticationError', 'SASL PLAIN authentication failed'],

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { freePort } from './free-port.ts';
 
 /** A request as a test looks at it. */
 export interface Asked {
@@ -66,9 +67,7 @@ function asAsked({ body: request }: Asked, answer: unknown): unknown {
   return isOne ? { ...answer, id } : answer;
 }
 
-/** An address of this machine where nothing listens. */
+/** An address of this machine where nothing listens, nor will by chance: who asks for any port is given none of these. */
 export async function deadUrl(): Promise<string> {
-  const { url, close } = await serveAnswers(() => null);
-  await close();
-  return url;
+  return `http://127.0.0.1:${await freePort()}`;
 }
