@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { RpcError } from '../../runtime/rpc/error.ts';
 import { createRpcNode, waitAsked } from '../../runtime/rpc/node.ts';
 import { createRpc, type NodeWaits } from '../../runtime/rpc/rpc.ts';
@@ -43,7 +43,13 @@ describe('several nodes', () => {
     expect([await rpc.getSlot(), await rpc.getSlot()]).toEqual([7n, 7n]);
     const first = await node((_, count) => (count === 1 ? { status: 502, body: '<html>' } : result(5)));
     const both = rpcOf([first.url, second.url]);
-    expect([await both.getSlot(), await both.getSlot()]).toEqual([7n, 7n]);
+    // A second is its rest, and less than a machine may stand still.
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      expect([await both.getSlot(), await both.getSlot()]).toEqual([7n, 7n]);
+    } finally {
+      vi.useRealTimers();
+    }
     expect(first.asked).toHaveLength(1);
   });
 
