@@ -4,7 +4,6 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 const LIFECYCLE = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/process/lifecycle.ts'));
@@ -38,16 +37,20 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 );
 
 describe('asked twice', () => {
-  /** Sends it a signal, another `later` milliseconds after it, while it closes what it has. */
-  async function twice(later: number, closing: string) {
-    const code = `import { setTimeout as delay } from 'node:timers/promises';
+  /** Sends it a signal, another `later` milliseconds after it by its own clock, while it closes what it has. */
+  async function twice(later: number) {
+    const code = `import { once } from 'node:events';
       import { aborted, runMain } from ${LIFECYCLE};
+      let now = 0;
+      performance.now = () => now;
       await runMain(async (signal) => {
         setInterval(() => {}, 1000);
         process.stdout.write('ready\\n');
         await aborted(signal);
+        now = ${later};
+        const again = once(process, 'SIGINT');
         process.stdout.write('stopping\\n');
-        ${closing}
+        await again;
         process.stdout.write('stopped');
       });`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'pipe' });
@@ -55,7 +58,6 @@ describe('asked twice', () => {
     await once(child.stdout, 'data');
     child.kill('SIGINT');
     await once(child.stdout, 'data');
-    await delay(later);
     child.kill('SIGINT');
     const [exit, signal] = await once(child, 'exit');
     const [out, err] = await told;
@@ -63,12 +65,12 @@ describe('asked twice', () => {
   }
 
   test('2 ms apart, as a group and npm beside it are, it is asked once: it ends in order', async () => {
-    const end = await twice(2, 'await delay(200);');
+    const end = await twice(2);
     expect(end).toEqual({ exit: 0, signal: null, out: 'ready\nstopping\nstopped', err: '' });
   });
 
   test('later than that somebody means it: it ends at once, with 1', async () => {
-    const end = await twice(1_100, 'await new Promise(() => {});');
+    const end = await twice(1_100);
     expect(end).toEqual({ exit: 1, signal: null, out: 'ready\nstopping\n', err: '' });
   });
 });
