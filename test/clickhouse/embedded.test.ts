@@ -114,13 +114,14 @@ test('what somebody pipes into the process is no row, and fails none', async () 
 
 describe('a question that the engine does not answer', () => {
   const LIMIT_MS = 8_000;
-  const SLOW = 'SELECT sum(sleepEachRow(1)) FROM numbers(12) SETTINGS max_block_size = 1';
+  const slow = (seconds: number) =>
+    `SELECT sum(sleepEachRow(1)) FROM numbers(${seconds}) SETTINGS max_block_size = 1`;
   const FAILS = 'the embedded engine has not answered for 8 s: SELECT sum(sleepEachRow(1))';
 
   test('fails, and the next are answered by a session in its place; its own is closed once it answers', async () => {
     const open = (path: string) => openSessions(path, 'bankroll', 1, LIMIT_MS);
     const sessions = await open(directory);
-    await expect(sessions.run(SLOW, 'TSV')).rejects.toThrow(FAILS);
+    await expect(sessions.run(slow(12), 'TSV')).rejects.toThrow(FAILS);
     const asked = "SELECT currentDatabase(), getSetting('max_execution_time')";
     expect(await sessions.run(asked, 'TSV')).toBe('bankroll\t60\n');
     await sessions.close();
@@ -134,7 +135,7 @@ describe('a question that the engine does not answer', () => {
     const program = `
       const { openSessions } = await import(${JSON.stringify(sessions)});
       const sessions = await openSessions(process.argv[1], 'bankroll', 1, ${LIMIT_MS});
-      await sessions.run(${JSON.stringify(SLOW)}, 'TSV').catch(({ message }) => console.log(message));
+      await sessions.run(${JSON.stringify(slow(60))}, 'TSV').catch(({ message }) => console.log(message));
       process.exit(0);`;
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program, directory]);
     const [output, errors, [code, signal]] = await Promise.all([
