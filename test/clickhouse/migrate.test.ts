@@ -11,6 +11,7 @@ import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
 import { factsOf } from '../../ingest/materialise/rows/facts.ts';
 import { batchOf, key, logOf, PROGRAM, routed, transaction } from '../ingest/materialise/support/records.ts';
 import { sumsOfTotals } from '../ingest/materialise/support/tables.ts';
+import { PATIENCE_MS } from '../support/awaited.ts';
 import { emptyDatabase, freshDatabaseUrl } from '../support/database.ts';
 
 let store: Store;
@@ -226,7 +227,7 @@ describe('migrating', () => {
 });
 
 describe('the lock', () => {
-  const times = { everyMs: 20, staleSeconds: 1, patienceMs: 60_000 };
+  const times = { everyMs: 20, staleSeconds: 1, patienceMs: PATIENCE_MS };
 
   test('lets one in at a time', async () => {
     let inside = 0;
