@@ -1,4 +1,5 @@
 import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc';
+import bs58 from 'bs58';
 import { describe, expect, test } from 'vitest';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { legibility, namedAccounts } from '../../../schemas/transaction/legibility.ts';
@@ -87,14 +88,19 @@ describe('a transaction whose calls have much data (json)', () => {
     return Buffer.from(JSON.stringify(value));
   };
 
-  test('that is as large as there can be one is read within a moment', () => {
-    const payload = of(62, encodeBase58(new Uint8Array(10_240).fill(255)));
-    const spent = () => {
+  test('that is as large as there can be one is read in a fraction of what its digits one by one would take', () => {
+    const CALLS = 62;
+    const data = encodeBase58(new Uint8Array(10_240).fill(255));
+    const payload = of(CALLS, data);
+    const spent = (work: () => unknown) => {
       const began = process.cpuUsage();
-      expect(legibility({ format: 'json', payload })).toBe('whole');
-      return process.cpuUsage(began).user / 1_000;
+      work();
+      return process.cpuUsage(began).user;
     };
-    expect(Math.min(spent(), spent(), spent())).toBeLessThan(500);
+    const read = () => spent(() => expect(legibility({ format: 'json', payload })).toBe('whole'));
+    // On the same machine, however slow it is.
+    const plain = () => spent(() => bs58.decode(data));
+    expect(Math.min(read(), read(), read())).toBeLessThan((CALLS * Math.min(plain(), plain(), plain())) / 10);
   });
 
   test('more than any transaction holds is none', () => {
