@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { upstreamWords } from '../../runtime/outside/upstream.ts';
 import { RpcError } from '../../runtime/rpc/error.ts';
 import { createRpc } from '../../runtime/rpc/rpc.ts';
-import { awaited } from '../support/awaited.ts';
-import { CERTIFICATE } from '../support/certificate.ts';
+import { awaited, PATIENCE_MS } from '../support/awaited.ts';
+import { CERTIFICATE, trusting } from '../support/certificate.ts';
 import { openSwitchboard, type Switchboard } from '../support/switchboard.ts';
 import { BOMB, NO_REPLY, PATIENT_MS, says, whole } from '../support/unkind-http.ts';
 
@@ -82,15 +82,12 @@ test('TLS: a certificate that nobody trusts, or of another host, none at all, an
   });
   expect(await ask('https')).toBe('its certificate is not valid');
   expect(await ask('http')).toMatch(/^no HTTP answers$|^connection lost$/);
-  const trusted = tls.getCACertificates();
-  tls.setDefaultCACertificates([...trusted, CERTIFICATE.cert]);
-  expect(await ask('https')).toBe('its certificate is of another host');
-  tls.setDefaultCACertificates(trusted);
+  expect(await trusting(() => ask('https'))).toBe('its certificate is of another host');
   board.answer(says(whole('{}')));
   expect(await ask('https')).toBe('no TLS answers');
 });
 
 test('a name that nobody knows', async () => {
-  const rpc = createRpc('http://nobody.invalid', { commitment: 'confirmed', timeoutMs: PATIENT_MS });
+  const rpc = createRpc('http://nobody.invalid', { commitment: 'confirmed', timeoutMs: PATIENCE_MS });
   expect(upstreamWords(await failureOf(rpc.getSlot()))).toBe('no such host');
 });
