@@ -265,6 +265,8 @@ describe('a provider with limits', () => {
     const quiet = open();
     await quiet.until(() => quiet.updates.length > 0);
     await produce(5);
+    // Refused without the token, and an answer on the same connection, behind all that was sent there before it.
+    await expect(client.slot(CONFIRMED)).rejects.toMatchObject({ code: UNAUTHENTICATED });
     expect(new Set(quiet.words())).toEqual(new Set(['ping']));
     await produce(25);
     geyser.become({ pings: false, lag: 20 });
