@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, wr
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
 
@@ -16,6 +17,8 @@ const CLASSES = path.join(LIBRARIES, 'classes.jsa');
 /** The accounts of the deployment of the local chain. */
 const LOGINS = path.resolve(import.meta.dirname, '../../deploy/devnet-secrets/kafka-jaas');
 const POM = path.join(import.meta.dirname, 'kafka-pom.xml');
+/** Before the jars are asked for again. */
+const FETCH_RESTS_MS = [5_000, 20_000];
 
 /** Why no broker can be had here, or null. In CI a missing broker is a failure, never a skip. */
 export function brokerMissing(): string | null {
@@ -31,15 +34,7 @@ export async function prepareKafka(): Promise<void> {
   if (!existsSync(LIBRARIES)) {
     const fresh = `${LIBRARIES}.${process.pid}`;
     mkdirSync(fresh, { recursive: true });
-    await run('mvn', [
-      '-q',
-      '-B',
-      '-f',
-      POM,
-      'dependency:copy-dependencies',
-      '-DincludeScope=runtime',
-      `-DoutputDirectory=${fresh}`,
-    ]);
+    await fetchLibraries(fresh);
     try {
       renameSync(fresh, LIBRARIES);
     } catch {
@@ -52,6 +47,22 @@ export async function prepareKafka(): Promise<void> {
     await Promise.all(nodes.map(({ child, ended }) => child().kill('SIGTERM') && ended()));
     await stop();
     renameSync(fresh, CLASSES);
+  }
+}
+
+/** Whom Maven asks is away for a moment now and then, and without the jars no file with brokers runs. */
+async function fetchLibraries(directory: string): Promise<void> {
+  const args = ['-q', '-B', '-f', POM, 'dependency:copy-dependencies', '-DincludeScope=runtime'];
+  for (let failures = 0; ; failures += 1) {
+    // What it was not given it asks for again only where it is told so.
+    const again = failures === 0 ? [] : ['-U'];
+    try {
+      await run('mvn', [...args, ...again, `-DoutputDirectory=${directory}`]);
+      return;
+    } catch (error) {
+      if (failures === FETCH_RESTS_MS.length) throw error;
+      await pause(FETCH_RESTS_MS[failures]);
+    }
   }
 }
 

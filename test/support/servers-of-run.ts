@@ -20,7 +20,11 @@ export async function offerServers(): Promise<{ url: string; close(): Promise<vo
   let postgres: Promise<PostgresServer> | null = null;
   const answers: Record<What, () => Promise<unknown>> = {
     '/kafka-prepared': async () => {
-      prepared ??= prepareKafka();
+      // Where it fails whoever asks next tries it anew.
+      prepared ??= prepareKafka().catch((error: unknown) => {
+        prepared = null;
+        throw error;
+      });
       await prepared;
       return null;
     },
