@@ -1,30 +1,18 @@
 import { setTimeout as delay, setImmediate as othersTurn } from 'node:timers/promises';
-import { addChanges, type Changes } from '../../clickhouse/changes.ts';
 import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { observed } from '../../clickhouse/observed-store.ts';
-import {
-  type AppliedState,
-  appliedState,
-  missingMark,
-} from '../../clickhouse/queries/progress/index-state.ts';
-import { createBatcher } from '../../runtime/batcher.ts';
 import { RetryableError } from '../../runtime/errors.ts';
 import { attempt } from './attempt.ts';
-import { addKey, type Cell, createCells, GONE, type Keys, type Source } from './cells/cells.ts';
-import { foundFor, type LoadedKeys, loadKeys, startLoads } from './cells/load.ts';
-import { replace } from './cells/replace.ts';
-import { dropSlow, forgetTouched, planOf } from './cells/touched.ts';
+import { type Cell, createCells, GONE, type Source } from './cells/cells.ts';
 import type { Feed } from './feed.ts';
-import { createFolding } from './folded/folding.ts';
-import { glanceAtMissing, type IndexState, type Missing, missingByMark, stateOf } from './index-state.ts';
-import { KINDS, type KindName } from './kinds/kinds.ts';
+import { KINDS } from './kinds/kinds.ts';
 import { createAnswerParts } from './memos/answer-parts.ts';
 import { holds, type Memo } from './memos/memo.ts';
 import { createRowParts } from './memos/row-parts.ts';
 import { createRanked } from './ranked/ranked.ts';
-import { slowReadsBeside } from './slow-reads.ts';
 import type { StateCells } from './state-cells.ts';
 import { createTimeSlices } from './time-slices.ts';
+import { createTurns } from './turns.ts';
 import { type Overlay, openView, type View } from './view.ts';
 
 export interface MemoryOptions {
@@ -64,8 +52,6 @@ export interface Memory {
   letGo(): void;
 }
 
-/** Between two looks at what is missing; beyond them sums are absent for that reason. */
-const MOST_LOOKS = 3;
 /** Rounds in which an answer learns what it needs. */
 const MOST_ROUNDS = 16;
 /** What is missing may have moved in the store long before memory is told, with the batch that moves it: for so long. */
@@ -97,121 +83,14 @@ export function createMemory(options: MemoryOptions): Memory {
   const [parts, rowParts] = [createAnswerParts(PARTS_BYTES), createRowParts(ROWS_BYTES)];
   const itself: Source = { stamp: 0, until: Number.POSITIVE_INFINITY, usedAt: 0 };
   const memory = { itself, cells, parts, rowParts, state, ranked, clock: 0 };
-  let wantsRanked = false;
-  let missing: Missing | null = null;
-  let isSettled = false;
-  const markNow = () => (isSettled ? (missing?.mark ?? null) : null);
-  let contactAt = Number.NEGATIVE_INFINITY;
-  let [begun, moved] = [false, true];
-  let wants: Keys = new Map();
-  /** Taken from the feed, and not in memory yet; null: anything. */
-  let carried: Changes | null = null;
-  const failures = new Map<KindName, unknown>();
-
-  const carry = (taken: Changes | null) => {
-    if (taken === null) carried = null;
-    else if (carried !== null) addChanges(carried, taken);
-  };
-  const publish = (loads: LoadedKeys, drop: Keys) => {
-    const again = carried === null ? new Map() : dropSlow(carried, cells, memory.clock);
-    if (carried === null) cells.clear();
-    else forgetTouched(carried, cells, loads);
-    for (const [kind, keys] of drop) for (const key of keys) cells.drop(kind, key);
-    for (const [kind, { keys, values, error }] of loads) {
-      if (error === undefined) failures.delete(kind);
-      else failures.set(kind, error);
-      for (const key of keys) {
-        if (error !== undefined) cells.drop(kind, key);
-        else cells.set(kind, key, foundFor(kind, key, values), memory.clock);
-      }
-    }
-    slow.published(carried, again);
-    carried = new Map();
-  };
-  const publishState = (applied: AppliedState, known: Missing) => {
-    const value = stateOf(applied, known, isSettled);
-    const { gaps, openGaps, incomplete, historyReason } = value;
-    replace(state.progress, value, [applied]);
-    // The mark stands for the incomplete transactions and the gaps that were closed, which may be many.
-    const marked = [markNow(), incomplete.undatedEvents];
-    const whole = [gaps.length, gaps[0]?.from_slot, gaps.filter(({ begin }) => begin !== null)];
-    replace(state.missing, value, [...marked, ...whole, openGaps, historyReason]);
-  };
-
-  const work = async (): Promise<void> => {
-    const startedAt = monotonic();
-    const wanted = wants;
-    wants = new Map();
-    const sums = wantsRanked || [...wanted.keys()].some((kind) => KINDS[kind].sums);
-    wantsRanked = false;
-    // Sums take what has changed, too: where the turn fails behind that, nobody tells of it again.
-    moved = (await feed.moved()) || moved || sums;
-    const first = folding.begin(wanted.keys());
-    try {
-      if (moved) await bringUp(wanted);
-      // Nothing has changed: what is wanted is added to what is there.
-      else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock()), new Map());
-    } finally {
-      // Where the turn failed, too: nothing more is read of a kind while a stretch of it has no place.
-      (await first)();
-    }
-    folding.goOn(memory.clock);
-    contactAt = startedAt;
-  };
-  const bringUp = async (wanted: Keys): Promise<void> => {
-    let before = markNow() ?? (await missingMark(store));
-    // What has changed was hardly ever written before the marker that stood when it was read last.
-    const since = (state.progress.value as IndexState | null)?.applied.slot ?? null;
-    for (let looks = 1; ; looks += 1) {
-      // The marker before what was changed up to it, that before the rows, and last what is missing from them.
-      const applied = await appliedState(store);
-      carry(await feed.take());
-      const { load, drop } = planOf(wanted, carried, cells, memory.clock);
-      const loading = startLoads(store, load, clock(), { cells, changes: carried, since });
-      const [loaded, order] = await Promise.all([
-        loading.all,
-        ranked.load(store, carried, clock(), memory.clock, loading.read),
-      ]);
-      const mark = await missingMark(store);
-      const settled = mark === before ? await missingByMark(store, missing, mark) : null;
-      if (settled === null && looks <= MOST_LOOKS) {
-        before = mark === before ? await missingMark(store) : mark;
-        continue;
-      }
-      missing = settled ?? missing ?? (await glanceAtMissing(store));
-      isSettled = settled !== null;
-      order();
-      state.ranked.stamp = ranked.version();
-      publish(loaded, drop);
-      publishState(applied, missing);
-      // What could not be told of what is missing is looked at again, though nothing may come any more.
-      moved = !isSettled;
-      begun = true;
-      return;
-    }
-  };
-  const folding = createFolding({
-    ...{ store, cells, clock, monotonic },
-    mark: markNow,
-    // Whoever waits for a ranking waits for all policies.
-    before: () => ranked.built(),
-  });
-  const together = createBatcher<null, void>({
-    work,
-    sizeOf: () => 0,
-    most: 0,
-    isOfOne: () => false,
-  });
-  const turn = () => together(null);
-  // A flood of pages that nobody has asked for before must not keep memory from what everybody asks for.
-  const slow = slowReadsBeside(options.store, { cells, clock, mark: markNow });
+  const turns = createTurns({ ...{ store, feed, clock, monotonic, memory }, besideStore: options.store });
 
   return {
-    turn,
-    stands: () => begun && carried !== null,
-    isBehind: () => moved,
-    isFolding: () => folding.isUnderWay(),
-    age: () => monotonic() - contactAt,
+    turn: turns.turn,
+    stands: turns.stands,
+    isBehind: turns.isBehind,
+    isFolding: turns.isFolding,
+    age: () => monotonic() - turns.contactAt(),
     silence: () => monotonic() - heardAt,
     letGo: () => {
       itself.stamp = GONE;
@@ -221,7 +100,7 @@ export function createMemory(options: MemoryOptions): Memory {
       return holds(made, clock(), memory.clock);
     },
     readNow: (make) => {
-      if (!begun) return null;
+      if (!turns.haveBegun()) return null;
       memory.clock = monotonic();
       const slices = createTimeSlices(monotonic);
       slices.begin();
@@ -231,8 +110,8 @@ export function createMemory(options: MemoryOptions): Memory {
       return answer && made(answer.value);
     },
     read: async (make) => {
-      if (!begun) await turn();
-      const own = slow.forReader();
+      if (!turns.haveBegun()) await turns.turn();
+      const own = turns.forReader();
       const slices = createTimeSlices(monotonic);
       const patientUntil = monotonic() + PATIENCE_MS;
       for (let rounds = 1; rounds <= MOST_ROUNDS || monotonic() < patientUntil; rounds += 1) {
@@ -249,19 +128,19 @@ export function createMemory(options: MemoryOptions): Memory {
           await othersTurn();
         }
         if (!isSettled) {
-          await turn();
+          await turns.turn();
           if (rounds > QUICK_ROUNDS) await delay(BETWEEN_MS);
         }
         const quick = [...lacks].filter(([kind]) => !KINDS[kind].slow);
-        for (const [kind, keys] of quick) for (const key of keys) addKey(wants, kind, key);
-        wantsRanked ||= reading.lacksRanked();
+        for (const [kind, keys] of quick) turns.want(kind, keys);
+        if (reading.lacksRanked()) turns.wantRanked();
         const waits = quick.length > 0 || reading.lacksRanked() || reading.misfits();
-        await Promise.all([waits ? turn() : null, own.load(lacks)]);
+        await Promise.all([waits ? turns.turn() : null, own.load(lacks)]);
         if (reading.lacksRanked()) {
           await ranked.built();
           if (ranked.failure() !== undefined) throw ranked.failure();
         }
-        for (const [kind] of quick) if (failures.has(kind)) throw failures.get(kind);
+        for (const [kind] of quick) turns.mustHaveRead(kind);
       }
       throw new RetryableError('what an answer is made of changes faster than it can be read');
     },
