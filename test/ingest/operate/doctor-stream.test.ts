@@ -30,7 +30,12 @@ async function diagnose(
 ): Promise<string[]> {
   geyser.become(modes);
   const lines: string[] = [];
-  const slots = setInterval(() => void chain.produce([]), 50);
+  // None before somebody streams: the first that is told of is the next, however long the way there took.
+  let isFollowed = false;
+  void geyser.followed.then(() => {
+    isFollowed = true;
+  });
+  const slots = setInterval(() => isFollowed && void chain.produce([]), 50);
   const config = readConfig({
     YELLOWSTONE_ENDPOINT: `127.0.0.1:${geyser.port}`,
     YELLOWSTONE_X_TOKEN: token,
