@@ -27,6 +27,7 @@ const COMMAND = {
 
 const PAUSE_MS = 500;
 const WAIT_MS = 30_000;
+const PATIENCE_MS = 2_500;
 
 /** `npm run audit`. @throws ConfigError where something differs, or what was to be compared could not be. */
 export async function audit(signal: AbortSignal): Promise<void> {
@@ -41,7 +42,7 @@ export async function audit(signal: AbortSignal): Promise<void> {
     await isOfProgram(store, programId);
     const rpc = url === null ? null : ofIndexedChain(createRpc(url, { commitment }), () => store, print);
     if (rpc === null) print('SOLANA_RPC_URL is not set: account states are not compared with the chain');
-    const waits = { pauseMs: PAUSE_MS, waitMs: WAIT_MS };
+    const waits = { pauseMs: PAUSE_MS, waitMs: WAIT_MS, patienceMs: PATIENCE_MS };
     await runAudit({ store, rpc, programId, startSlot, report, signal, ...waits }).catch((error) => {
       if (!(error instanceof RpcError)) throw error;
       throw new ConfigError(`the node of SOLANA_RPC_URL does not answer as it should: ${error.message}`);

@@ -18,11 +18,6 @@ const READS_AT_ONCE = 4;
 const MOST_LISTED = 1_000;
 /** What differs is looked at once more; what moves meanwhile, until then. */
 const LOOKS = 4;
-/**
- * What was read over RPC may have been written before a stream had its address; what is read in turns, since its last.
- * It is given so long to be read again.
- */
-const PATIENCE_MS = 2_500;
 
 /** Compares the stored states of all followed accounts with those that the chain has. */
 export async function auditAccounts(context: AuditContext, rpc: Rpc): Promise<void> {
@@ -49,10 +44,10 @@ async function auditPage(
   table: LatestTable,
   rows: readonly StoredState[],
 ): Promise<void> {
-  const { store, report, signal, pauseMs, caughtUp } = context;
+  const { store, report, signal, pauseMs, patienceMs, caughtUp } = context;
   const leave = (reason: string) => report.notComparable('account states', reason);
   let open = rows;
-  const until = performance.now() + PATIENCE_MS;
+  const until = performance.now() + patienceMs;
   for (let look = 1; look <= LOOKS && open.length > 0 && !signal.aborted; ) {
     const isPatient = performance.now() < until;
     const chain = await readChain(context, readParts, table, open);

@@ -38,7 +38,7 @@ export interface AuditStage {
   settled(): Promise<void>;
   /** Ends the stream and the materialiser; the chain and the database stay. */
   stopWriting(): Promise<void>;
-  audit(options?: { rpc?: Rpc | null; waitMs?: number }): Promise<Audited>;
+  audit(options?: { rpc?: Rpc | null; waitMs?: number; patienceMs?: number }): Promise<Audited>;
   close(): Promise<void>;
 }
 
@@ -137,11 +137,12 @@ export async function openAuditStage(
         await chain.produce([]);
         throw new Error(`${older} was written since it was read`);
       }),
-    audit: async ({ rpc: chosen = rpc, waitMs = 10_000 } = {}) => {
+    audit: async ({ rpc: chosen = rpc, waitMs = 10_000, patienceMs = 2_500 } = {}) => {
       const lines: string[] = [];
       const report = createReport((line) => lines.push(line));
       await runAudit({
-        ...{ store, rpc: chosen, programId: chain.programId, startSlot: 0n, report, waitMs },
+        ...{ store, rpc: chosen, programId: chain.programId, startSlot: 0n, report },
+        ...{ waitMs, patienceMs },
         signal: new AbortController().signal,
         pauseMs: 20,
       });
