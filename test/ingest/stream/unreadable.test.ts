@@ -23,10 +23,14 @@ test(`transactions that cannot be read are missing at once, and read over RPC (s
   await stage.liveUntil('it streams', () => events.some(({ type }) => type === 'released'));
   geyser.faults.spoil(() => random.next());
   await stage.live(120);
+  const spoiltSoFar = () =>
+    model.order.filter(isTransaction).filter((record) => legibility(record) !== 'whole');
+  // Which are spoilt how goes by how many blocks were made before.
+  await stage.liveUntil('both kinds came', () => new Set(spoiltSoFar().map(legibility)).size === 2);
   geyser.faults.spoil(null);
   await stage.settled();
 
-  const spoilt = model.order.filter(isTransaction).filter((record) => legibility(record) !== 'whole');
+  const spoilt = spoiltSoFar();
   expect(new Set(spoilt.map(legibility))).toEqual(new Set(['accounts', 'none']));
   // Nothing of a slot that nobody can read counts as known before it was read again.
   for (const record of spoilt.filter((one) => legibility(one) === 'none')) {
