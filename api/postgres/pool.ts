@@ -18,6 +18,7 @@ const READERS = 4;
 /** A statement that the server ended, since it took too long or waited too long for a lock: with all that it wrote. */
 const ENDED_BY_SERVER = '57014';
 const NONE_IS_FREE = 'timeout exceeded when trying to connect';
+const NONE_IS_MADE = 'Connection terminated due to connection timeout';
 
 /**
  * A server, connected to when it is first asked. Its questions fail with BusyError where they were waited for in vain,
@@ -95,9 +96,12 @@ function throwBusy(error: unknown): never {
 }
 
 function busyOr(error: unknown): unknown {
-  const inVain =
-    error instanceof Error && (sqlState(error) === ENDED_BY_SERVER || error.message === NONE_IS_FREE);
-  return inVain ? new BusyError('too many wait for Postgres', { cause: error }) : error;
+  if (!(error instanceof Error)) return error;
+  if (sqlState(error) === ENDED_BY_SERVER || error.message === NONE_IS_FREE)
+    return new BusyError('too many wait for Postgres', { cause: error });
+  return error.message === NONE_IS_MADE
+    ? new BusyError('Postgres took no connection in time', { cause: error })
+    : error;
 }
 
 const sqlState = (error: Error & { code?: unknown }): unknown => error.code;

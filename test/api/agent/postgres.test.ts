@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -9,7 +11,7 @@ import { sweep } from '../../../api/agent/limits/sweep.ts';
 import { deferred } from '../../../api/postgres/deferred.ts';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
-import type { Db } from '../../../api/postgres/port.ts';
+import type { Db, Queries } from '../../../api/postgres/port.ts';
 import { createReopened, type Reopened } from '../../../api/postgres/reopened.ts';
 import { watchPostgres } from '../../../api/postgres/watch.ts';
 import { BusyError, ConfigError } from '../../../runtime/errors.ts';
@@ -298,5 +300,19 @@ describe('who waits for Postgres in vain is told that it is busy', () => {
     await awaited(() => db.query('SELECT 1'));
     await held(db, 'SELECT 1', () => expect(db.query('SELECT 1')).rejects.toBeInstanceOf(BusyError));
     await db.close();
+  });
+
+  test('for a connection that is not made', async () => {
+    const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const limits = { ...PATIENT, connections: 2, connectMs: 100 };
+    const db = openPool(`postgres://u:p@127.0.0.1:${port}/x`, limits);
+    const ask = (on: Queries) => on.query('SELECT 1');
+    const asked = await Promise.allSettled([ask(db), ask(db.readers), db.transaction(ask)]);
+    const reason = new BusyError('Postgres took no connection in time');
+    expect(asked).toEqual(Array(3).fill({ status: 'rejected', reason }));
+    await db.close();
+    silent.close();
   });
 });
