@@ -3,15 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readPosts } from '../../../api/agent/posts/feed.ts';
-import { openDb } from '../../../api/postgres/connect.ts';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
-import { openPool } from '../../../api/postgres/pool.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { startAgentApi } from './support/agent-api.ts';
 import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
 import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
 import { testKey } from './support/keys.ts';
 import { type KillableApi, killableApi } from './support/killable-api.ts';
+import { patientDb, patientPool } from './support/patient-db.ts';
 import { ENGINES } from './support/postgres.ts';
 
 const POST = { kind: 'idle', venue: null, ref: null };
@@ -82,7 +81,7 @@ describe('kill -9 under load', () => {
       await some;
       await api.kill();
       await Promise.all(sent);
-      const db = await openDb({ postgresUrl, dataDir: directory });
+      const db = await patientDb({ postgresUrl, dataDir: directory });
       const { posts, total } = await readPosts(db, who.mint, 100, 0);
       await db.close();
       expect(acknowledged.length).toBeGreaterThanOrEqual(3);
@@ -106,7 +105,7 @@ describe('kill -9 under load', () => {
   );
 
   test('of Postgres leaves nothing or the whole row, and the API goes on when it is back', async () => {
-    const db = openPool(await server.freshUrl());
+    const db = patientPool(await server.freshUrl());
     await migratePostgres(db);
     const api = await startAgentApi({ db, rpc, venueUrl: venue.url });
     const who = policy();

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readPosts } from '../../../api/agent/posts/feed.ts';
 import { type Agent, createAgent } from '../../../api/client/agent.ts';
-import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 import { awaited } from '../../support/awaited.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
@@ -11,6 +10,7 @@ import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
 import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
 import { testKey } from './support/keys.ts';
 import { type KillableApi, killableApi } from './support/killable-api.ts';
+import { patientPool } from './support/patient-db.ts';
 
 const MOMENTS: readonly Moment[] = ['before the commit', 'after the commit'];
 const POST = { kind: 'thesis', text: 'said once 🦊' } as const;
@@ -34,7 +34,7 @@ describe('kill -9 between request and answer', () => {
     [server, rpc, venue] = await Promise.all([startPostgres(), startFakeRpc(), startFakeVenue()]);
     const url = await server.freshUrl();
     proxy = await startCommitProxy(url);
-    db = openPool(url);
+    db = patientPool(url);
     const settings = { postgresUrl: proxy.url, dataDir: '/none', rpcUrl: rpc.url, venueUrl: venue.url };
     api = killableApi(settings);
     serving = api.start();

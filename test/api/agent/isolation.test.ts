@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { takeTurn } from '../../../api/agent/limits/limits.ts';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
-import { openPool } from '../../../api/postgres/pool.ts';
 import { awaited } from '../../support/awaited.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
+import { patientPool } from './support/patient-db.ts';
 
 test.each(['repeatable read', 'serializable'])(
   'who waited for their turn sees what was written before it, on a server whose default is %s',
   async (level) => {
     const url = await freshPostgresUrl();
-    const first = openPool(url);
+    const first = patientPool(url);
     await migratePostgres(first);
     const name = new URL(url).pathname.slice(1);
     await first.query(`ALTER DATABASE ${name} SET default_transaction_isolation = '${level}'`);
     await first.close();
 
-    const db = openPool(url);
+    const db = patientPool(url);
     const waiting = () =>
       db.query(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`,

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { exposuresOf } from '../../../api/agent/options/exposures.ts';
 import { readPosts } from '../../../api/agent/posts/feed.ts';
 import { migratePostgres } from '../../../api/postgres/migrate.ts';
-import { openPool } from '../../../api/postgres/pool.ts';
 import { awaited } from '../../support/awaited.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
 import { startAgentApi } from './support/agent-api.ts';
+import { patientPool } from './support/patient-db.ts';
 import { freshDb } from './support/postgres.ts';
 import { POST } from './support/refused.ts';
 import { useAgentStage } from './support/stage.ts';
@@ -81,7 +81,7 @@ describe('beside pages of a feed that do not end', () => {
 
   test('an agent posts: readers have connections of their own', async () => {
     const url = await freshPostgresUrl();
-    const [db, others] = [openPool(url), openPool(url)];
+    const [db, others] = [patientPool(url), patientPool(url)];
     await migratePostgres(db);
     const api = await startAgentApi({ db, rpc: stage.rpc, venueUrl: null });
     const { mint, agent } = stage.policy();

@@ -19,6 +19,7 @@ import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 import { freePort } from '../../support/free-port.ts';
 import { placeEmbedded } from '../../support/pglite.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
+import { patientPool } from './support/patient-db.ts';
 import { openPooler } from './support/pooler.ts';
 import { ENGINES, emptyEmbedded } from './support/postgres.ts';
 
@@ -127,9 +128,7 @@ test('an embedded engine that ends itself soon behind each opening is opened eve
 test.each(ENGINES)(
   '%s that is being closed has everybody ask again, and no failure to tell of',
   async (engine) => {
-    const db = deferred(
-      engine === 'PGlite' ? emptyEmbedded() : freshPostgresUrl().then((url) => openPool(url)),
-    );
+    const db = deferred(engine === 'PGlite' ? emptyEmbedded() : freshPostgresUrl().then(patientPool));
     await db.query('SELECT 1');
     const closed = db.close();
     await expect(db.query('SELECT 1')).rejects.toThrow(BusyError);
@@ -174,7 +173,7 @@ describe.each(ENGINES)('migrating %s', (engine) => {
 
   async function pools(handles: number): Promise<Db[]> {
     const url = await freshPostgresUrl();
-    return Array.from({ length: handles }, () => openPool(url));
+    return Array.from({ length: handles }, () => patientPool(url));
   }
   async function empty(handles: number): Promise<Db[]> {
     const dbs = engine === 'PGlite' ? [await emptyEmbedded()] : await pools(handles);
@@ -221,11 +220,11 @@ describe.each(ENGINES)('migrating %s', (engine) => {
 
 test('a login that may not make tables is refused in a sentence, and is well where they are made already', async () => {
   const url = await freshPostgresUrl();
-  const [owner, other] = [openPool(url), new URL(url)];
+  const [owner, other] = [patientPool(url), new URL(url)];
   other.username = `weak_${randomBytes(4).toString('hex')}`;
   await owner.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
   await owner.query(`CREATE ROLE ${other.username} LOGIN PASSWORD 'password'`);
-  const weak = openPool(other.href);
+  const weak = patientPool(other.href);
   await expect(migratePostgres(weak)).rejects.toThrow(ConfigError);
   await expect(migratePostgres(weak)).rejects.toThrow(
     /^the login of POSTGRES_URL may not .* \(permission denied for schema public\): let one that may do it once$/,
@@ -238,11 +237,11 @@ test('a login that may not make tables is refused in a sentence, and is well whe
 
 test('migrating refuses a database that is not UTF-8, and leaves nothing in it', async () => {
   const url = new URL(await freshPostgresUrl());
-  const home = openPool(url.href);
+  const home = patientPool(url.href);
   const ascii = `${url.pathname.slice(1)}_ascii`;
   await home.query(`CREATE DATABASE ${ascii} ENCODING 'SQL_ASCII' TEMPLATE template0`);
   url.pathname = ascii;
-  const db = openPool(url.href);
+  const db = patientPool(url.href);
   await expect(migratePostgres(db)).rejects.toThrow(/in SQL_ASCII: it must be in UTF8/);
   expect(await db.query(`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`)).toEqual([]);
   await Promise.all([home.close(), db.close()]);
@@ -280,7 +279,7 @@ describe('who waits for Postgres in vain is told that it is busy', () => {
 
   test('for a lock, and nothing of its transaction is stored', async () => {
     const url = await freshPostgresUrl();
-    const [others, db] = [openPool(url), openPool(url, { ...PATIENT, statementMs: 500 })];
+    const [others, db] = [patientPool(url), openPool(url, { ...PATIENT, statementMs: 500 })];
     await others.query('CREATE TABLE t (n int)');
     await others.query('CREATE TABLE locked (n int)');
     await held(others, 'LOCK TABLE locked', async () => {

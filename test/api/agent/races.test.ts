@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPosts } from '../../../api/agent/posts/feed.ts';
-import { openPool } from '../../../api/postgres/pool.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
 import { rowCounts, startAgentApi } from './support/agent-api.ts';
@@ -9,6 +8,7 @@ import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
 import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
 import { testKey } from './support/keys.ts';
 import { type KillableApi, killableApi } from './support/killable-api.ts';
+import { patientPool } from './support/patient-db.ts';
 
 /** Two processes over one real server. */
 describe('many at once, through two API processes', () => {
@@ -21,7 +21,7 @@ describe('many at once, through two API processes', () => {
 
   beforeAll(async () => {
     const postgresUrl = await freshPostgresUrl();
-    db = openPool(postgresUrl);
+    db = patientPool(postgresUrl);
     [rpc, venue] = await Promise.all([startFakeRpc(), startFakeVenue()]);
     const settings = { postgresUrl, dataDir: '/none', rpcUrl: rpc.url, venueUrl: venue.url };
     children = [killableApi(settings), killableApi(settings)];
@@ -33,7 +33,7 @@ describe('many at once, through two API processes', () => {
   });
 
   const api = (n: number) => apis[n % 2] as ApiAt;
-  /** On a loaded machine a process may say 503, which stores nothing: it is asked again, as a client does. */
+  /** A process that has too much to do may say 503: it is asked again, as a client does. */
   async function answered(ask: () => Promise<Reply>): Promise<Reply> {
     for (;;) {
       const reply = await ask();

@@ -1,7 +1,8 @@
 import { flushCompileCache } from 'node:module';
-import { openDb } from '../../../../api/postgres/connect.ts';
 import { migratePostgres } from '../../../../api/postgres/migrate.ts';
+import { PATIENCE_MS } from '../../../support/awaited.ts';
 import { startAgentApi } from './agent-api.ts';
+import { patientDb } from './patient-db.ts';
 
 /** The agents' API as a process of its own, to be killed. Its settings come as one JSON argument. */
 const settings = JSON.parse(process.argv[2] as string) as {
@@ -10,10 +11,10 @@ const settings = JSON.parse(process.argv[2] as string) as {
   rpcUrl: string;
   venueUrl: string;
 };
-const db = await openDb(settings);
+const db = await patientDb(settings);
 await migratePostgres(db);
 const rpc = { url: settings.rpcUrl };
-const api = await startAgentApi({ db, rpc, venueUrl: settings.venueUrl });
+const api = await startAgentApi({ db, rpc, venueUrl: settings.venueUrl, timeoutMs: PATIENCE_MS });
 process.send?.({ url: api.url });
 // Killed, it would not leave the next one what it has compiled.
 flushCompileCache();

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openEmbedded } from '../../../../api/postgres/embedded.ts';
 import { migratePostgres } from '../../../../api/postgres/migrate.ts';
-import { openPool } from '../../../../api/postgres/pool.ts';
 import type { Db } from '../../../../api/postgres/port.ts';
 import { placeEmbedded } from '../../../support/pglite.ts';
 import { freshPostgresUrl } from '../../../support/servers-of-run.ts';
+import { patientPool } from './patient-db.ts';
 
 export type Engine = 'PGlite' | 'Postgres';
 export const ENGINES: readonly Engine[] = ['PGlite', 'Postgres'];
@@ -38,7 +38,7 @@ export async function freshDb(engine: Engine): Promise<{ db: Db; close(): Promis
     const db = await freshEmbedded();
     return { db, close: () => db.close() };
   }
-  const db = openPool(await freshPostgresUrl());
+  const db = patientPool(await freshPostgresUrl());
   await migratePostgres(db);
   return { db, close: () => db.close() };
 }
