@@ -9,7 +9,7 @@ const POST = { kind: 'idle', text: 'waiting' };
 describe.each(ENGINES)('limits over %s', (engine) => {
   const stage = useAgentStage(engine);
 
-  const { refused, loggedIn } = refusalsOf(stage);
+  const { refused, loggedIn, renew } = refusalsOf(stage);
   const post = (token: string) => stage.api.call('POST', 'posts', POST, token);
   const open = (token: string, instrument: string) =>
     stage.api.call('POST', 'options/open', { instrument, direction: 'long', size: '1', reason: 'r' }, token);
@@ -33,6 +33,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     const { mint, token } = await loggedIn();
     const other = await loggedIn();
     for (let n = 0; n < 20; n += 1) expect((await post(token)).status).toBe(201);
+    await renew(mint);
     const { headers } = await refused(429, 'rate_limited', () => post(token));
     const wait = Number(headers.get('retry-after'));
     expect(wait).toBeGreaterThan(30);

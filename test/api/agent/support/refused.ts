@@ -50,5 +50,12 @@ export function refusalsOf(stage: AgentStage) {
       const { mint, agent } = stage.policy(changes);
       return { mint, agent, token: await stage.api.login(mint, agent) };
     },
+    /** Lets the posts and the refusals of a policy be of now: what is counted of a minute, however long they took. */
+    renew: async (mint: string): Promise<void> => {
+      await stage.db.query('UPDATE posts SET created_at = clock_timestamp() WHERE mint = $1', [mint]);
+      await stage.db.query(`UPDATE attempts SET at = clock_timestamp() WHERE subject = 'refused:' || $1`, [
+        mint,
+      ]);
+    },
   };
 }
