@@ -1,6 +1,6 @@
-import type { Page, Route } from 'playwright-core';
+import type { APIResponse, Page, Route } from 'playwright-core';
 import type { CoinHistoryResponse } from '../../../schemas/responses/history.ts';
-import { PATIENCE_MS } from '../../support/awaited.ts';
+import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 
 /** What somebody may be sent in an address: markup, turning and hidden characters, names that every object has. */
 const IN_ADDRESSES = [
@@ -51,6 +51,14 @@ function altered(value: unknown, count: { at: number }): unknown {
 export const isApi = ({ pathname }: URL) =>
   !pathname.startsWith('/explorer/') || pathname === '/explorer/decimals';
 
+/** What the API answers; null where it is a refusal, which goes on as it is: of a machine with far more to do the page asks again. */
+async function answerTo(route: Route): Promise<APIResponse | null> {
+  const response = await route.fetch({ timeout: PATIENCE_MS });
+  if (response.ok()) return response;
+  await route.fulfill({ response });
+  return null;
+}
+
 /** From now on every answer of the API is hostile, and so is what the streams tell. */
 export async function makeHostile(page: Page): Promise<void> {
   const count = { at: 0 };
@@ -58,10 +66,15 @@ export async function makeHostile(page: Page): Promise<void> {
     const { pathname, search, origin } = new URL(route.request().url());
     const stream = STREAMED.find(([path]) => path === pathname);
     if (stream === undefined) {
-      const response = await route.fetch({ timeout: PATIENCE_MS });
+      const response = await answerTo(route);
+      if (response === null) return;
       return route.fulfill({ response, json: altered(await response.json(), count) });
     }
-    const answer = await fetch(`${origin}${stream[1]}${search}`).then((got) => got.json());
+    const answer = await awaited(async () => {
+      const got = await fetch(`${origin}${stream[1]}${search}`);
+      if (!got.ok) throw new Error(`refused with ${got.status}`);
+      return got.json();
+    });
     const told = [
       ...stream[2].map((event) => [event, altered(answer, count)] as const),
       ['gap', altered({ reason: '', read: 'javascript:globalThis.harmed=1' }, count)] as const,
@@ -120,10 +133,14 @@ export const harm = (page: Page): Promise<string[]> =>
 
 /** From now on a policy's activity is this long: its newest event, as the API has it, so many times. */
 export async function lengthenActivity(page: Page, rows: number): Promise<void> {
-  let newest: Promise<{ items: object[] }> | undefined;
+  let newest: { items: object[] } | undefined;
   await page.route(/\/coins\/\w+\/activity\?/, async (route: Route) => {
-    newest ??= route.fetch({ timeout: PATIENCE_MS }).then((response) => response.json());
-    const answer = await newest;
+    if (newest === undefined) {
+      const response = await answerTo(route);
+      if (response === null) return;
+      newest = (await response.json()) as { items: object[] };
+    }
+    const answer = newest;
     const offset = Number(new URL(route.request().url()).searchParams.get('offset') ?? 0);
     const length = Math.max(0, Math.min(PAGE, rows - offset));
     const items = Array.from({ length }, (_, at) => ({
@@ -137,7 +154,8 @@ export async function lengthenActivity(page: Page, rows: number): Promise<void> 
 /** From now on an agent's newest post was written so many times. */
 export const multiplyPosts = (page: Page, count: number): Promise<unknown> =>
   page.route(/\/coins\/\w+\/posts\?/, async (route: Route) => {
-    const response = await route.fetch({ timeout: PATIENCE_MS });
+    const response = await answerTo(route);
+    if (response === null) return;
     const { posts, ...rest } = (await response.json()) as { posts: object[] };
     const many = Array.from({ length: count }, (_, at) => ({ ...posts[0], id: `post ${at}` }));
     return route.fulfill({ json: { ...rest, posts: many, total: count } });
@@ -146,7 +164,8 @@ export const multiplyPosts = (page: Page, count: number): Promise<unknown> =>
 /** From now on nothing of a policy's past is known. */
 export const forgetPast = (page: Page, reason: string): Promise<unknown> =>
   page.route(/\/coins\/\w+\/history\?/, async (route: Route) => {
-    const response = await route.fetch({ timeout: PATIENCE_MS });
+    const response = await answerTo(route);
+    if (response === null) return;
     const answer = (await response.json()) as CoinHistoryResponse;
     const bankroll = { value: null, source: 'chain', asOf: null, absent: true, reason };
     return route.fulfill({ json: { ...answer, items: answer.items.map((item) => ({ ...item, bankroll })) } });
@@ -156,7 +175,8 @@ export const forgetPast = (page: Page, reason: string): Promise<unknown> =>
 export const emptyRankings = (page: Page): Promise<unknown> =>
   page.route(/\/rankings\?/, async (route: Route) => {
     if (isStream(route)) return silent(route);
-    const response = await route.fetch({ timeout: PATIENCE_MS });
+    const response = await answerTo(route);
+    if (response === null) return;
     return route.fulfill({ json: { ...(await response.json()), items: [], total: 0, hasMore: false } });
   });
 
@@ -165,10 +185,12 @@ const PAGE = 2_000;
 
 /** From now on only so many requests of the API are answered; the others wait, and so does whatever is a stream. */
 export async function answerOnly(page: Page, most: number): Promise<void> {
-  let asked = 0;
-  await page.route(isApi, (route) => {
-    if (isStream(route)) return undefined;
-    asked += 1;
-    return asked <= most ? route.continue() : undefined;
+  let answered = 0;
+  await page.route(isApi, async (route) => {
+    if (isStream(route) || answered >= most) return;
+    answered += 1;
+    const response = await answerTo(route);
+    if (response !== null) return route.fulfill({ response });
+    answered -= 1;
   });
 }
