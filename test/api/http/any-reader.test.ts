@@ -132,6 +132,11 @@ test(`whoever reads in whatever way gets the page that he asked for, and one tag
         expect(tag).toBe(asking.tag);
         continue;
       }
+      // Where there is far more to do than this, who waited too long for their turn is told so.
+      if (status.includes('503')) {
+        expect(JSON.parse(String(body))).toMatchObject({ code: 'busy' });
+        continue;
+      }
       expect(status).toBe('HTTP/1.1 200 OK');
       const encoding = headers.get('Content-Encoding');
       if (encoding !== undefined) seen.packed += 1;

@@ -4,7 +4,7 @@ import type { InTurn } from '../../../api/http/turns/read-for-all.ts';
 import { createReadGate } from '../../../api/http/turns/read-gate.ts';
 import type { Latest } from '../../../api/latest/latest.ts';
 import { BusyError } from '../../../runtime/errors.ts';
-import { awaited } from '../../support/awaited.ts';
+import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 
 /** Answers that have to be read first, and each read ends when it is told to. */
 function coldAnswers() {
@@ -49,7 +49,7 @@ function line() {
 test('a page that somebody waits for in a long line is read for the next who asks in his own turn, and once', async () => {
   const { reads, ask } = coldAnswers();
   let now = 0;
-  const gate = createReadGate({ atOnce: 12, now: () => now, after: () => {} });
+  const gate = createReadGate({ atOnce: 12, waitMs: PATIENCE_MS, now: () => now, after: () => {} });
   const by = (address: string, key: string) => ask(key, address, (work) => gate(address, work));
   const all = [by('honest', 'warm'), by('flood', 'warm too')];
   await awaited(() => expect(reads).toHaveLength(2));
