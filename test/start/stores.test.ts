@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, truncateSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -30,15 +31,22 @@ const tablesOf = async (store: Store) =>
 test('readers are answered while all connections of ingestion are busy', async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'stores-'));
   const { store, reads } = await openStores(readConfig({ DATA_DIR: directory }), logger);
+  // Whoever reads it is held until somebody has opened it to write, and closed it.
+  const held = path.join(directory, 'held');
+  execFileSync('mkfifo', [held]);
+  const letGo = () => closeSync(openSync(held, constants.O_WRONLY | constants.O_NONBLOCK));
   let done = 0;
   const busy = Array.from({ length: 12 }, () =>
-    store.query('SELECT sleepEachRow(2)').then(() => {
+    store.query(`SELECT line FROM file('${held}', LineAsString, 'line String')`).then(() => {
       done += 1;
     }),
   );
   expect(await reads.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  // Behind them on the same four it would be answered when nine are done.
-  expect(done).toBeLessThan(9);
+  expect(done).toBe(0);
+  await awaited(() => {
+    if (done < busy.length) letGo();
+    expect(done).toBe(busy.length);
+  });
   await Promise.all(busy);
   await store.close();
   rmSync(directory, { recursive: true });
