@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createAgentParts } from '../../../api/agent/create-agent-parts.ts';
 import { agentRoutes } from '../../../api/agent/routes.ts';
 import { createApp } from '../../../api/app.ts';
@@ -28,6 +28,8 @@ describe('an agent on the local chain', () => {
   let api: Listening;
   let staleNode: StaleNode;
   let behindStale: Listening;
+  /** Waits for no node: for one that hangs. */
+  let impatient: Listening;
   let mint: string;
   const agents: Agent[] = [];
 
@@ -41,24 +43,34 @@ describe('an agent on the local chain', () => {
       freshEmbedded(),
     ]);
     staleNode = await startStaleNode(node.url);
-    [api, behindStale] = await Promise.all([serveOver(node.url), serveOver(staleNode.url)]);
+    [api, behindStale, impatient] = await Promise.all([
+      serveOver(node.url),
+      serveOver(staleNode.url),
+      serveOver(node.url, 3_000),
+    ]);
     for (const generation of [0, 1]) agents.push(agentAt(api, generation));
   });
   afterAll(async () => {
-    await Promise.all([api.close(), behindStale.close(), staleNode.close()]);
+    await Promise.all([api.close(), behindStale.close(), impatient.close(), staleNode.close()]);
     await Promise.all([node.close(), venues.close(), db.close()]);
   });
+  // Also where a test fails: the next one is not to fail for it.
+  afterEach(() => {
+    node.faults.down(null);
+    node.faults.lag(0);
+    staleNode.goOn();
+  });
 
-  /** An API process over the one database that reads the chain through this node. */
-  function serveOver(rpcUrl: string): Promise<Listening> {
+  /** An API process over the one database that reads the chain through this node: it waits for longer than any answer takes. */
+  function serveOver(rpcUrl: string, nodeMs = 20_000): Promise<Listening> {
     const parts = createAgentParts({
       ...{ db, publicUrl, serviceName: 'svc', optionsVenueId: 'options_x' },
-      rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: 3_000 }),
+      rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: nodeMs }),
       programId: stage.chain.programId,
       storedSlot: async () => 0n,
       agentChanged: async () => null,
       place: async () => null,
-      venue: { url: venues.remote.options },
+      venue: { url: venues.remote.options, timeoutMs: 20_000, waitMs: 60_000 },
     });
     const app = createApp({
       latest: createLatest({
@@ -94,9 +106,14 @@ describe('an agent on the local chain', () => {
   });
 
   test.each(['busy', 'refuse', 'hang'] as const)('is told 503 while the node is down: %s', async (how) => {
+    const asking = how === 'hang' ? agentAt(impatient, 0) : agent(0);
+    const text = `while the node may be down: ${how}`;
+    await asking.post({ kind: 'idle', text });
     node.faults.down(how);
-    await expect(post(0)).rejects.toMatchObject({ status: 503, code: 'chain_unreachable' });
-    node.faults.down(null);
+    await expect(asking.post({ kind: 'idle', text: 'x' })).rejects.toMatchObject({
+      status: 503,
+      code: 'chain_unreachable',
+    });
   });
 
   test('after set_agent the old key writes nothing, and a node that lags or is stuck cannot bring it back', async () => {

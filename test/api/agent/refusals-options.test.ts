@@ -172,7 +172,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
       const { body } = await open(token);
       stage.venue.fault = fault;
       stage.venue.asked = [];
-      const { call } = fault === 'hang' ? stage.impatient : stage.api;
+      const { call } = fault === 'hang' ? stage.impatient.ofVenue : stage.api;
       const short = { ...OPEN, direction: 'short' };
       await refused(503, 'venue_unreachable', () => call('POST', 'options/open', short, token));
       // Asked again once where that may help, and no more.

@@ -66,7 +66,7 @@ describe.each(ENGINES)('a refusal of identity or text over %s', (engine) => {
     async (fault) => {
       const { mint, agent, token } = await loggedIn();
       const { body } = await stage.api.challenge(mint, agent.address);
-      const api = fault === 'hang' ? stage.impatient : stage.api;
+      const api = fault === 'hang' ? stage.impatient.ofNode : stage.api;
       stage.rpc.fault = fault;
       await refused(503, 'chain_unreachable', () => api.challenge(mint, agent.address));
       await refused(503, 'chain_unreachable', () => api.call('POST', 'posts', POST, token));

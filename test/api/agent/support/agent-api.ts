@@ -32,8 +32,9 @@ export interface AgentApiOptions {
   rpc: Pick<FakeRpc, 'url'>;
   venueUrl: string | null;
   publicUrl?: string;
-  /** How long node and venue are waited for: by default longer than any that answers takes. */
-  timeoutMs?: number;
+  /** How long the node is waited for, and the venue: by default longer than any that answers takes. */
+  nodeMs?: number;
+  venueMs?: number;
   /** Budgets of the chain and of the venue: by default more than any test asks. */
   chainBudget?: { perSecond: number; burst: number };
   venueBudget?: { perSecond: number; burst: number };
@@ -45,11 +46,11 @@ export interface AgentApiOptions {
 
 export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi> {
   const { db, rpc, venueUrl, publicUrl = PUBLIC_URL, store } = options;
-  const { timeoutMs = 20_000 } = options;
+  const { nodeMs = 20_000, venueMs = 20_000 } = options;
   const unbounded = { perSecond: 1000, burst: 1000 };
   const parts = createAgentParts({
     db,
-    rpc: createRpc(rpc.url, { commitment: 'confirmed', timeoutMs }),
+    rpc: createRpc(rpc.url, { commitment: 'confirmed', timeoutMs: nodeMs }),
     programId: SETTINGS.programId,
     ...(options.chainBudget ?? unbounded),
     storedSlot: () => indexed(api.storedSlot),
@@ -64,7 +65,7 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
     venue:
       venueUrl === null
         ? null
-        : { url: venueUrl, timeoutMs, waitMs: 3 * timeoutMs, ...(options.venueBudget ?? unbounded) },
+        : { url: venueUrl, timeoutMs: venueMs, waitMs: 3 * venueMs, ...(options.venueBudget ?? unbounded) },
   });
   const indexed = async <T>(answer: T): Promise<T> => {
     if (api.index === 'down') throw new Error('the index is down');

@@ -13,8 +13,9 @@ const settings = JSON.parse(process.argv[2] as string) as {
 };
 const db = await patientDb(settings);
 await migratePostgres(db);
+const patient = { nodeMs: PATIENCE_MS, venueMs: PATIENCE_MS };
 const rpc = { url: settings.rpcUrl };
-const api = await startAgentApi({ db, rpc, venueUrl: settings.venueUrl, timeoutMs: PATIENCE_MS });
+const api = await startAgentApi({ db, rpc, venueUrl: settings.venueUrl, ...patient });
 process.send?.({ url: api.url });
 // Killed, it would not leave the next one what it has compiled.
 flushCompileCache();

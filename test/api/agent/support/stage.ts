@@ -11,13 +11,13 @@ export interface AgentStage {
   rpc: FakeRpc;
   venue: FakeVenue;
   api: AgentApi;
-  /** A process beside it that waits for nobody: for nodes and venues that hang. */
-  impatient: AgentApi;
+  /** Processes beside it that wait for no node, or no venue: for one that hangs. */
+  impatient: { ofNode: AgentApi; ofVenue: AgentApi };
   /** A new policy of a new mint, whose agent is a new key. */
   policy(changes?: { mode?: number; originId?: number; modelId?: number }): { mint: string; agent: TestKey };
 }
 
-/** Long enough for what does answer, on a loaded machine too. */
+/** Of what hangs alone: the other is waited for as long as it takes. */
 const IMPATIENT_MS = 3_000;
 
 let minted = 0;
@@ -30,9 +30,12 @@ export function useAgentStage(engine: Engine): AgentStage {
     const { db, close } = await freshDb(engine);
     const [rpc, venue] = await Promise.all([startFakeRpc(), startFakeVenue()]);
     const api = await startAgentApi({ db, rpc, venueUrl: venue.url });
-    const impatient = await startAgentApi({ db, rpc, venueUrl: venue.url, timeoutMs: IMPATIENT_MS });
+    const impatient = {
+      ofNode: await startAgentApi({ db, rpc, venueUrl: venue.url, nodeMs: IMPATIENT_MS }),
+      ofVenue: await startAgentApi({ db, rpc, venueUrl: venue.url, venueMs: IMPATIENT_MS }),
+    };
     Object.assign(stage, { db, rpc, venue, api, impatient });
-    ends.push(api.close, impatient.close, rpc.close, venue.close, close);
+    ends.push(api.close, impatient.ofNode.close, impatient.ofVenue.close, rpc.close, venue.close, close);
     stage.policy = (changes = {}) => {
       minted += 1;
       const mint = testKey(`mint ${minted}`).address;
