@@ -25,9 +25,11 @@ test('a node that asked ingestion to be left alone is asked by no agent either',
     },
     stdio: 'ignore',
   });
+  // From the start on: one that has ended by itself tells it once.
+  const ended = once(child, 'exit');
   onTestFinished(async () => {
     child.kill('SIGKILL');
-    await once(child, 'exit');
+    await ended;
     await node.close();
     rmSync(directory, { recursive: true });
   });

