@@ -94,7 +94,13 @@ describe('the command-line agent', () => {
     chmodSync(keyFile, 0o600);
     expect(code).toBe(1);
     expect(err).toMatch(/can be read by others: chmod 600/);
-    expect(err).not.toContain(String(AGENT.secretKey[0]).concat(','));
+    const { secretKey } = AGENT;
+    for (const form of [
+      secretKey.join(','),
+      encodeBase58(secretKey),
+      ...(['hex', 'base64'] as const).map((encoding) => secretKey.subarray(0, 32).toString(encoding)),
+    ])
+      expect(err).not.toContain(form.slice(0, 20));
   });
 
   test.each([
