@@ -15,7 +15,7 @@ const SETTLING = { everyMs: 2_000, slots: 1 };
 const SLOWER = 1.5;
 /** Sooner than a stream without slots is taken to be dead. */
 const AT_LATEST_MS = 15_000;
-/** History waits for slots to go by: they come at once. */
+/** History waits for slots to go by: they come at once. Who gives no answer is only waited for. */
 const CLOSING = { everyMs: 100, slots: 8 };
 /** Shorter than a stream without slots is taken to be dead. */
 const STATUS_WITHIN_MS = 5_000;
@@ -30,7 +30,7 @@ export async function settle(stage: Stage): Promise<void> {
     const states = await Promise.all(stage.apis.map((api) => ask(api, '/status', STATUS_WITHIN_MS)));
     seen = JSON.stringify(states.map((state) => (state?.body as Status | undefined)?.indexer ?? state?.body));
     if (states.every((state) => isAtTip(state?.body))) return true;
-    const closes = states.some((state) => !isWhole(state?.body));
+    const closes = states.some((state) => state?.status === 200 && !isWhole(state.body));
     const { everyMs, slots } = closes ? CLOSING : SETTLING;
     const after = closes ? everyMs : Math.min(times * everyMs, AT_LATEST_MS);
     if (performance.now() - produced > after) {
