@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createChain } from '../../devnet/chain/chain.ts';
-import { lossy } from '../../devnet/geyser/dead-version.ts';
+import type { Block } from '../../devnet/chain/ledger.ts';
+import { deadVersion, lossy } from '../../devnet/geyser/dead-version.ts';
 import { createLife, type Life } from '../../devnet/life/life.ts';
 import { createRandom } from '../../devnet/program/state/random.ts';
 import { isOneIn } from '../../devnet/rpc/manners.ts';
@@ -44,18 +45,30 @@ async function compared(): Promise<void> {
   }, 'what is final was compared with the chain');
 }
 
-/** How many of the program's transactions from a slot on are lost by the stream and befallen by something else. */
-function lostAnd(befalls: (signature: string) => boolean, seed: string, fromSlot: bigint): number {
-  let count = 0;
-  for (let slot = fromSlot; slot <= chain.tip().slot; slot += 1n) {
-    const block = chain.block(slot);
-    if (block === null) continue;
-    const told = new Set(lossy(block, seed).transactions);
-    const lost = block.transactions.filter((tx) => !told.has(tx));
-    count += lost.filter(({ signature }) => befalls(encodeBase58(signature))).length;
-  }
-  return count;
+/**
+ * Goes on until a block from that slot on is befallen: which are goes by the numbers of their slots, and how many slots
+ * there were by the time that things took.
+ */
+async function liveUntil(isBefallen: (block: Block) => boolean, fromSlot: bigint): Promise<void> {
+  const isSo = () => {
+    for (let slot = fromSlot; slot <= chain.tip().slot; slot += 1n) {
+      const block = chain.block(slot);
+      if (block !== null && isBefallen(block)) return true;
+    }
+    return false;
+  };
+  while (!isSo()) await live(1);
 }
+
+const isRemade = (seed: string) => (block: Block) => deadVersion(chain, block, seed) !== null;
+
+/** Whether the stream loses one of the program's transactions there, and something else befalls that. */
+const isLost =
+  (seed: string, befalls = (_signature: string) => true) =>
+  (block: Block) => {
+    const told = new Set(lossy(block, seed).transactions);
+    return block.transactions.some((tx) => !told.has(tx) && befalls(encodeBase58(tx.signature)));
+  };
 
 beforeAll(async () => {
   life = createLife(chain, { seed: SEED, policies: POLICIES, rate: 5, metadataBase: 'http://127.0.0.1:1' });
@@ -82,8 +95,10 @@ afterAll(async () => {
 describe(`slots that were made twice, both versions told at confirmed (SCENARIO_SEED=${SEED})`, () => {
   test('leave nothing of the version that died, in any route', async () => {
     harness.mayMiss();
+    const from = chain.coming();
     harness.geyser.faults.remake(SEED);
     for (let round = 0; round < 8; round += 1) await live(5);
+    await liveUntil(isRemade(SEED), from);
     await harness.settle();
     harness.geyser.faults.remake(null);
     await compared();
@@ -92,7 +107,9 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
 
   test('nor in the hours that end beside them, though the next write is of the next hour', async () => {
     harness.mayMiss();
-    harness.geyser.faults.remake(`${SEED}-hours`);
+    const remaking = `${SEED}-hours`;
+    const from = chain.coming();
+    harness.geyser.faults.remake(remaking);
     // Nothing is read again before the next writes.
     harness.rpc.faults.down('busy');
     for (let hours = 0; hours < 4; hours += 1) {
@@ -101,6 +118,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
       await live(4);
       chain.skipTo(chain.tip().slot + HOUR_SLOTS / 2n - BigInt(random.int(0, 400)));
     }
+    await liveUntil(isRemade(remaking), from);
     await harness.settle();
     harness.geyser.faults.remake(null);
     harness.rpc.faults.down(null);
@@ -110,6 +128,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
 
   test('nor is anything missing where the stream lost transactions with what they wrote', async () => {
     harness.mayMiss();
+    const from = chain.coming();
     harness.geyser.faults.lose(SEED);
     await live(20);
     // Of the hours, too, that end before any of it is read.
@@ -119,6 +138,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
       chain.skipTo(chain.tip().slot + HOUR_SLOTS / 2n - BigInt(random.int(0, 400)));
     }
     await live(5);
+    await liveUntil(isLost(SEED), from);
     await harness.settle();
     harness.geyser.faults.lose(null);
     harness.rpc.faults.down(null);
@@ -138,14 +158,13 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
     harness.geyser.faults.remake(null);
     const losing = `${SEED}-withheld`;
     harness.geyser.faults.lose(losing);
-    const losingFrom = chain.tip().slot + 1n;
+    const losingFrom = chain.coming();
     for (let hours = 0; hours < 2; hours += 1) {
       await live(3);
       chain.skipTo(chain.tip().slot + HOUR_SLOTS / 2n - BigInt(random.int(0, 400)));
     }
-    // Which are lost goes by the numbers of their slots, and how many slots there were by the time that things took.
-    do await live(1);
-    while (lostAnd(withheld.befalls, losing, losingFrom) === 0);
+    await live(1);
+    await liveUntil(isLost(losing, withheld.befalls), losingFrom);
     await harness.settle();
     harness.geyser.faults.lose(null);
     await compared();
@@ -164,7 +183,9 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
 
   test('nor where the stream was cut, and the process killed, while they were told', async () => {
     harness.mayMiss();
-    harness.geyser.faults.remake(`${SEED}-cut`);
+    const remaking = `${SEED}-cut`;
+    const from = chain.coming();
+    harness.geyser.faults.remake(remaking);
     await live(10);
     harness.geyser.faults.drop();
     await live(10);
@@ -180,6 +201,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
     await live(3);
     await harness.start();
     await live(10);
+    await liveUntil(isRemade(remaking), from);
     await harness.settle();
     harness.geyser.faults.remake(null);
     await compared();
