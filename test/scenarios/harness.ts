@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chain } from '../../devnet/chain/chain.ts';
 import { type GeyserServer, serveGeyser } from '../../devnet/geyser/server.ts';
+import { keyOf } from '../../devnet/program/state/keys.ts';
 import { type RpcServer, serveRpc } from '../../devnet/rpc/server.ts';
 import { PATIENCE_MS } from '../support/awaited.ts';
 import { compare, type Extent, type Get, UNPACKED } from './compare.ts';
@@ -33,6 +34,10 @@ export interface Harness {
   settle(): Promise<void>;
   /** Every route equals the ledger, in both directions. */
   expectExact(extent?: Extent): Promise<void>;
+  /** How often the node told of the account at an address by that. */
+  reads(address: string): number;
+  /** The addresses that no stream carries, as far as the product has told. */
+  uncarried(): Promise<string[]>;
   /** How often the product said that it had missed slots. */
   gaps(): number;
   /** From now on until everything was exact again the product may know less than the chain has. */
@@ -72,7 +77,13 @@ const SLOT_AT_LATEST_MS = 1_200;
 export async function createHarness(options: HarnessOptions): Promise<Harness> {
   const { chain, directory, retentionSlots } = options;
   const geyser = await serveGeyser({ ledger: chain, port: 0, retentionSlots });
-  const rpc = await serveRpc({ ledger: chain, port: 0 });
+  const reads = new Map<string, number>();
+  const account: Chain['account'] = (address) => {
+    const key = keyOf(address);
+    reads.set(key, (reads.get(key) ?? 0) + 1);
+    return chain.account(address);
+  };
+  const rpc = await serveRpc({ ledger: { ...chain, account }, port: 0 });
   let product: Product | null = null;
 
   const get: Get = async (route) => {
@@ -136,6 +147,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     return missed.some(({ from, to }) => from < moment && to > since) ? null : since;
   };
 
+  const uncarried = () => (product as Product).uncarried();
   /** But what a venue account only says is its policy's. */
   const allCarried = async () => {
     const { venues, tokens } = chain.state();
@@ -144,8 +156,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
         .filter(({ tokenAccount, policy }) => tokens.get(tokenAccount)?.owner !== policy)
         .map(({ tokenAccount }) => tokenAccount),
     );
-    const uncarried = await (product as Product).uncarried();
-    return uncarried.every((address) => others.has(address));
+    return (await uncarried()).every((address) => others.has(address));
   };
 
   const view = () => viewOf(chain, options.polled ?? false, watchedSince);
@@ -163,6 +174,8 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     until,
     settle,
     stop,
+    reads: (address) => reads.get(address) ?? 0,
+    uncarried,
     start: async () => {
       goOn();
       product = await startProduct({
