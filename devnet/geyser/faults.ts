@@ -28,6 +28,8 @@ export interface GeyserFaults {
    * the chain does not have, and some that it has left out. Seeded.
    */
   haunt(random: (() => number) | null): void;
+  /** How many of the program's transactions it has brought so, and left out, since it was set. */
+  haunted(): Haunted;
   /** Has some slots be made twice, and both versions told, as the original server does. Seeded; null: none any more. */
   remake(seed: string | null): void;
   deadVersion(ledger: Ledger, block: Block): DeadVersion | null;
@@ -48,11 +50,17 @@ export interface GeyserFaults {
   order<T>(updates: readonly T[]): readonly T[];
 }
 
+export interface Haunted {
+  ghosts: number;
+  lost: number;
+}
+
 export function createFaults(endAll: (code: status, details: string) => void): GeyserFaults {
   let limited: string | null = null;
   let stalled: boolean | 'followed' = false;
   let random: (() => number) | null = null;
-  let haunted: (() => number) | null = null;
+  let haunting: (() => number) | null = null;
+  let haunted: Haunted = { ghosts: 0, lost: 0 };
   let remade: string | null = null;
   let losing: string | null = null;
   let spoiling: (() => number) | null = null;
@@ -85,8 +93,10 @@ export function createFaults(endAll: (code: status, details: string) => void): G
     },
     chokes: (slot) => choking.has(slot),
     haunt: (next) => {
-      haunted = next;
+      haunting = next;
+      haunted = { ghosts: 0, lost: 0 };
     },
+    haunted: () => haunted,
     remake: (seed) => {
       remade = seed;
     },
@@ -109,7 +119,7 @@ export function createFaults(endAll: (code: status, details: string) => void): G
       ...(odd === null ? [] : oddities(block, odd)),
     ],
     transactions: (block, encoded) => {
-      const all = haunted === null ? encoded : withGhosts(block, encoded, haunted);
+      const all = haunting === null ? encoded : withGhosts(block, encoded, haunting, haunted);
       return spoiling === null ? all : withSpoilt(all, spoiling);
     },
     shape: (bytes) => (random !== null && random() < 0.3 ? [bytes, bytes] : [bytes]),
@@ -141,10 +151,14 @@ function withGhosts(
   block: Block,
   encoded: readonly EncodedTransaction[],
   next: () => number,
+  haunted: Haunted,
 ): EncodedTransaction[] {
-  const kept = encoded.filter(() => next() >= LOSSES);
-  const ghosts = block.transactions
-    .filter(() => next() < GHOSTS)
-    .map((tx) => encodeTransaction(block, { ...tx, signature: tx.signature.map((byte) => byte ^ 0x55) }));
-  return [...kept, ...ghosts];
+  const isLost = block.transactions.map(() => next() < LOSSES);
+  const more = block.transactions.filter(() => next() < GHOSTS);
+  haunted.lost += block.transactions.filter(({ ours }, at) => ours && isLost[at]).length;
+  haunted.ghosts += more.filter(({ ours }) => ours).length;
+  const ghosts = more.map((tx) =>
+    encodeTransaction(block, { ...tx, signature: tx.signature.map((byte) => byte ^ 0x55) }),
+  );
+  return [...encoded.filter((_, at) => !isLost[at]), ...ghosts];
 }

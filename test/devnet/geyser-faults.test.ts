@@ -81,6 +81,7 @@ test('a slot that died and came again brings what the chain does not have, and n
   const only = (these: Set<string>, those: Set<string>) => [...these].filter((one) => !those.has(one)).length;
   expect(only(haunted, whole)).toBeGreaterThan(0);
   expect(only(whole, haunted)).toBeGreaterThan(0);
+  expect(geyser.faults.haunted()).toEqual({ ghosts: only(haunted, whole), lost: only(whole, haunted) });
 });
 
 test('a slot that was made twice is told in both versions, the same to whoever asks, with what the chain never wrote', async () => {

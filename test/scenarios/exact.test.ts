@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createChain } from '../../devnet/chain/chain.ts';
 import { createLife, type Life } from '../../devnet/life/life.ts';
 import { createRandom } from '../../devnet/program/state/random.ts';
@@ -79,6 +79,14 @@ beforeAll(async () => {
   harness = await createHarness({ chain, directory, retentionSlots: RETENTION });
   await harness.start();
 }, LIMIT_MS);
+
+// A test that fails leaves the next a chain that can be read.
+afterEach(() => {
+  harness.geyser.faults.scramble(null);
+  harness.geyser.faults.haunt(null);
+  harness.geyser.faults.stall(false);
+  harness.rpc.faults.down(null);
+});
 
 afterAll(async () => {
   await harness.close();
@@ -178,7 +186,11 @@ describe(`every route equals the ledger (SCENARIO_SEED=${SEED})`, () => {
     async () => {
       harness.mayMiss();
       harness.geyser.faults.haunt(() => random.next());
-      for (let round = 0; round < 10; round += 1) {
+      const isHaunted = () => {
+        const { ghosts, lost } = harness.geyser.faults.haunted();
+        return ghosts > 0 && lost > 0;
+      };
+      for (let round = 0; round < 10 || !isHaunted(); round += 1) {
         await live(4);
         await new Promise((resolve) => setImmediate(resolve));
       }
