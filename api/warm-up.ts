@@ -8,8 +8,9 @@ import type { ReadSettings } from './deps/settings.ts';
 import type { Latest } from './latest/latest.ts';
 import { rankingPage } from './rankings/rankings.ts';
 
-/** A store that is not reached yet is asked again. */
+/** A store that is not reached yet is asked again, and longer later where it goes on failing. */
 const AGAIN_MS = 250;
+const MOST_AGAIN_MS = 5_000;
 
 const NO_QUERY = new URLSearchParams();
 
@@ -23,18 +24,21 @@ export async function warmUp(
   signal: AbortSignal,
 ): Promise<void> {
   const find = coinFinder({ settings });
-  while (!signal.aborted)
+  for (let againMs = AGAIN_MS; !signal.aborted; againMs = Math.min(2 * againMs, MOST_AGAIN_MS))
     try {
       const { value } = await latest.read((view) => rankingPage(view, settings, NO_QUERY));
       const mint = value.items[0]?.mint;
       if (mint === undefined) return;
       await latest.read((view) => {
         const one = find({ params: { mint }, query: NO_QUERY }, view);
-        return one === null ? null : [coin, fees, loop, positions].map((answer) => answer(one));
+        if (one === null) return;
+        for (const answer of [coin, fees, loop, positions]) answer(one);
+        // Of a mint with many of them fees are made without these.
+        one.view.get('claims', mint);
       });
       return;
     } catch {
       // Who asks is told why.
-      await delay(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {});
+      await delay(againMs, undefined, { signal, ref: false }).catch(() => {});
     }
 }
