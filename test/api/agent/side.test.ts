@@ -11,6 +11,7 @@ import { awaited } from '../../support/awaited.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
 import { openSwitchboard } from '../../support/switchboard.ts';
 import { key } from '../support/rows.ts';
+import { patientPool } from './support/patient-db.ts';
 
 test('what agents ask of the store waits behind nobody: their connections are their own', async () => {
   const asked: string[] = [];
@@ -66,4 +67,46 @@ test('a Postgres that is away when npm start begins is brought to the current sc
   way.connect(there);
   await awaited(() => side.probe());
   expect(await side.readPosts(key('coin'), 10, 0)).toMatchObject({ posts: [] });
+});
+
+test('who asks before npm start has made the tables of a server waits until they are there', async () => {
+  const url = await freshPostgresUrl();
+  const other = patientPool(url);
+  const letGo = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  // As a second one that makes them.
+  const making = other.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock(7221035001)');
+    held.resolve();
+    await letGo.promise;
+  });
+  await held.promise;
+  const side = await openAgentSide({
+    ...{ config: readConfig({ POSTGRES_URL: url }), publicUrl: 'http://api.example', migrates: true },
+    ...{ rpcUrls: [await deadUrl()], logger: createLogger('silent', 'test') },
+    currentStore: () => ({}) as Store,
+  });
+  onTestFinished(async () => {
+    letGo.resolve();
+    await making;
+    await Promise.all([side.close(), other.close()]);
+  });
+  let isAnswered = false;
+  const asked = side.readPosts(key('coin'), 10, 0).finally(() => {
+    isAnswered = true;
+  });
+  asked.catch(() => undefined);
+  // It looks again and again whether it is its turn.
+  const looks = new Set<string>();
+  await awaited(async () => {
+    const found = await other.query<{ at: string }>(
+      `SELECT query_start::text AS at FROM pg_stat_activity
+       WHERE datname = current_database() AND query LIKE '%pg_try_advisory_xact_lock%' AND pid != pg_backend_pid()`,
+    );
+    for (const { at } of found) looks.add(at);
+    expect(looks.size).toBeGreaterThan(5);
+  });
+  expect(isAnswered).toBe(false);
+  letGo.resolve();
+  expect(await asked).toMatchObject({ posts: [] });
 });
