@@ -96,8 +96,10 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
     const ordered = faults.order(accounts);
     const late = modes().late ? Math.floor(ordered.length / 2) : ordered.length;
     for (const update of ordered.slice(0, late)) write(update, wanted.accounts(update));
-    for (const update of faults.order(faults.transactions(block, transactions)))
-      write(update, wanted.transactions(update));
+    // What is done to them is counted: nothing is where none of them is asked for, as on a stream of addresses.
+    const isAsked = transactions.some((update) => wanted.transactions(update).length > 0);
+    const sent = isAsked ? faults.transactions(told, transactions) : [];
+    for (const update of faults.order(sent)) write(update, wanted.transactions(update));
     write(modes().parentless ? encodeMeta({ ...block, parent: 0n }) : meta, wanted.blocksMeta);
     if (dead?.told === 'last') sendDead(wanted, dead.block);
     notices.tell(wanted, block, isFinal ? SlotStatus.SLOT_FINALIZED : SlotStatus.SLOT_CONFIRMED);

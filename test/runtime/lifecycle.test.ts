@@ -41,13 +41,13 @@ describe('asked twice', () => {
   async function twice(later: number) {
     const code = `import { once } from 'node:events';
       import { aborted, runMain } from ${LIFECYCLE};
-      let now = 0;
+      let now = 1e6;
       performance.now = () => now;
       await runMain(async (signal) => {
         setInterval(() => {}, 1000);
         process.stdout.write('ready\\n');
         await aborted(signal);
-        now = ${later};
+        now += ${later};
         const again = once(process, 'SIGINT');
         process.stdout.write('stopping\\n');
         await again;

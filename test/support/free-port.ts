@@ -38,7 +38,8 @@ function holdOf(port: number): Promise<net.Server | null> {
   const hold = net.createServer().unref();
   if (process.platform !== 'linux') return Promise.resolve(hold);
   return new Promise((resolve) => {
-    hold.once('error', () => resolve(null));
+    // Where such names may not be made it is as on other systems.
+    hold.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'EADDRINUSE' ? null : hold));
     hold.listen(`\0bankroll-tests-port-${port}`, () => resolve(hold));
   });
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inject } from 'vitest';
 import { type Advertise, type Cluster, prepareKafka, startKafka } from './kafka.ts';
-import { type PostgresServer, startPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -15,32 +15,20 @@ type What = '/kafka-prepared' | '/brokers' | '/login-brokers' | '/postgres';
 
 /** Offers one broker and one Postgres for the whole run, each started when the first test file asks for it. */
 export async function offerServers(): Promise<{ url: string; close(): Promise<void> }> {
-  let prepared: Promise<void> | null = null;
-  let kafka: Promise<Cluster> | null = null;
-  let postgres: Promise<PostgresServer> | null = null;
+  const prepared = ofRun(prepareKafka);
+  const kafka = ofRun(async () => {
+    await prepared.made();
+    return startKafka();
+  });
+  const postgres = ofRun(startPostgres);
   const answers: Record<What, () => Promise<unknown>> = {
     '/kafka-prepared': async () => {
-      // Where it fails whoever asks next tries it anew.
-      prepared ??= prepareKafka().catch((error: unknown) => {
-        prepared = null;
-        throw error;
-      });
-      await prepared;
+      await prepared.made();
       return null;
     },
-    '/brokers': async () => {
-      await answers['/kafka-prepared']();
-      kafka ??= startKafka();
-      return (await kafka).brokers;
-    },
-    '/login-brokers': async () => {
-      await answers['/brokers']();
-      return (await (kafka as Promise<Cluster>)).loginBrokers;
-    },
-    '/postgres': async () => {
-      postgres ??= startPostgres();
-      return (await postgres).freshUrl();
-    },
+    '/brokers': async () => (await kafka.made()).brokers,
+    '/login-brokers': async () => (await kafka.made()).loginBrokers,
+    '/postgres': async () => (await postgres.made()).freshUrl(),
   };
   const server = createServer(async ({ url }, response) => {
     try {
@@ -55,9 +43,24 @@ export async function offerServers(): Promise<{ url: string; close(): Promise<vo
     close: async () => {
       server.close();
       server.closeAllConnections();
-      const started = await Promise.allSettled([kafka, postgres]);
+      const started = await Promise.allSettled([kafka.known(), postgres.known()]);
       for (const one of started) if (one.status === 'fulfilled') await one.value?.stop();
     },
+  };
+}
+
+/** Made once, when the first asks for it; where that fails whoever asks next tries it anew. */
+function ofRun<T>(make: () => Promise<T>): { made(): Promise<T>; known(): Promise<T> | null } {
+  let known: Promise<T> | null = null;
+  return {
+    made: () => {
+      known ??= make().catch((error: unknown) => {
+        known = null;
+        throw error;
+      });
+      return known;
+    },
+    known: () => known,
   };
 }
 

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { MetadataTarget } from '../../../clickhouse/queries/states/poll-targets.ts';
 import { createDocumentTurns } from '../../../ingest/poll/document-turns.ts';
 import { type DocumentLimits, documentsRound } from '../../../ingest/poll/documents.ts';
@@ -36,7 +36,7 @@ async function read(targets: readonly MetadataTarget[], gateway: string) {
   return read();
 }
 
-/** Time limits that pass when it is said: however slow the machine is, nothing else is over its own. */
+/** Time limits that pass when the test says so: however slow the machine is, nothing else is over its own. */
 function timeLimits() {
   const open: AbortController[] = [];
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
@@ -44,11 +44,11 @@ function timeLimits() {
     open.push(limit);
     return limit.signal;
   });
+  onTestFinished(() => timeout.mockRestore());
   return {
     pass: () => {
       for (const limit of open.splice(0)) limit.abort(new DOMException('it took too long', 'TimeoutError'));
     },
-    restore: () => timeout.mockRestore(),
   };
 }
 
@@ -66,7 +66,7 @@ test('what a gateway does not find keeps it from reading none of the others that
   const named = (mint: string, uri: string) => target(mint, uri, uri);
   const dead = Array.from({ length: 12 }, (_, n) => named(`1 ${n}`, `ipfs://dead${n}`));
   const live = Array.from({ length: 6 }, (_, n) => named(`2 ${n}`, `ipfs://live${n}`));
-  const readings = await read([...dead, ...live], gateway.url).finally(limits.restore);
+  const readings = await read([...dead, ...live], gateway.url);
   await gateway.close();
   const errors = new Map(readings.map(({ mint, error }) => [mint, error]));
   expect(errors).toEqual(

@@ -1,5 +1,5 @@
 import { setImmediate as othersAsk } from 'node:timers/promises';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readRemoteAccounts, remoteAccountsRound } from '../../../ingest/poll/remote-accounts.ts';
 import { createPerpReader, WEIGHT_BURST, WEIGHT_PER_SECOND } from '../../../ingest/poll/venues/perp.ts';
 import { createBucket } from '../../../runtime/outside/bucket.ts';
@@ -319,6 +319,7 @@ describe('1,000 accounts at a venue', () => {
     );
     // They are of one round, however long the machine takes for their requests.
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+    onTestFinished(() => clock.mockRestore());
     await round((records) => log.append(records)).finally(() => clock.mockRestore());
     const answered = log
       .readings()
