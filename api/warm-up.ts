@@ -33,7 +33,7 @@ export async function warmUp(
         const one = find({ params: { mint }, query: NO_QUERY }, view);
         if (one === null) return;
         for (const answer of [coin, fees, loop, positions]) answer(one);
-        // Of a mint with many of them fees are made without these.
+        // Of a mint with many events fees are made without these.
         one.view.get('claims', mint);
       });
       return;

@@ -28,25 +28,30 @@ function claimsAmongAll(store: Store, mints: readonly string[]): Promise<ClaimRo
   );
 }
 
-/** Of a mint with more they are looked for among the newest: of 166,000 that is a third of the time. */
-export const MANY_CLAIMS = 20_000;
-
-/** The same of mints that have more than `MANY_CLAIMS`: it costs time alone where one has fewer. */
-export const recentOfManyClaims = sharedLookup<ClaimRow>('mint', async (store, mints) =>
-  (await Promise.all(mints.map((mint) => claimsAmongNewest(store, mint)))).flat(),
+/** The same of mints that have many events: a third of the time where one has 166,000, and it costs time alone elsewhere. */
+export const recentClaimsOfBusy = sharedLookup<ClaimRow>('mint', async (store, mints) =>
+  (await Promise.all(mints.map((mint) => claimsOfBusy(store, mint)))).flat(),
 );
 
-async function claimsAmongNewest(store: Store, mint: string): Promise<ClaimRow[]> {
-  const asked = { mint, limit: RECENT_CLAIMS_MAX, rows: 2 * RECENT_CLAIMS_MAX };
-  const newest = await store.query<ClaimRow>(
-    `${CLAIMS} WHERE mint = {mint:String} AND kind = 'FeesClaimed' AND slot >= (
-       SELECT slot FROM events WHERE mint = {mint:String} AND kind = 'FeesClaimed'
-       ORDER BY slot DESC LIMIT 1 OFFSET {rows:UInt64})
-     ${NEWEST_FIRST} LIMIT {limit:UInt32}`,
-    asked,
+/** So many are looked for: some of them are there twice, or were struck out. */
+const LOOKED_FOR = 2 * RECENT_CLAIMS_MAX;
+
+/** Which slots have claims, the newest first, is found without merging all events of the mint. */
+async function claimsOfBusy(store: Store, mint: string): Promise<ClaimRow[]> {
+  const found = await store.query<{ slot: string }>(
+    `SELECT slot FROM events PREWHERE mint = {mint:String} AND kind = 'FeesClaimed'
+     ORDER BY slot DESC LIMIT {most:UInt32}`,
+    { mint, most: LOOKED_FOR },
   );
-  // Else they were doubled and struck out, or are not as many.
-  return newest.length === RECENT_CLAIMS_MAX ? newest : claimsAmongAll(store, [mint]);
+  if (found.length === 0) return [];
+  const slots = [...new Set(found.map(({ slot }) => slot))].map(BigInt);
+  const newest = await store.query<ClaimRow>(
+    `${CLAIMS} WHERE mint = {mint:String} AND kind = 'FeesClaimed' AND slot IN {slots:Array(UInt64)}
+     ${NEWEST_FIRST} LIMIT {limit:UInt32}`,
+    { mint, slots, limit: RECENT_CLAIMS_MAX },
+  );
+  const isCut = found.length === LOOKED_FOR && newest.length < RECENT_CLAIMS_MAX;
+  return isCut ? claimsAmongAll(store, [mint]) : newest;
 }
 
 /** 0.2 s of the engine for a million of them. */
