@@ -50,6 +50,8 @@ const MEANINGS: ClickHouseSettings = {
   input_format_skip_unknown_fields: 0,
   input_format_defaults_for_omitted_fields: 1,
   date_time_input_format: 'best_effort',
+  // Servers of before 26.7 would read every thousandth long float as another.
+  precise_float_parsing: 1,
 };
 
 /**

@@ -17,6 +17,7 @@ const PROFILE: Record<string, string> = {
   prefer_column_name_to_alias: '1',
   use_query_cache: '1',
   data_type_default_nullable: '1',
+  precise_float_parsing: '0',
   output_format_json_quote_64bit_floats: '1',
   output_format_json_named_tuples_as_objects: '0',
   limit: '2',
@@ -120,4 +121,11 @@ test('an answer is none of before', async () => {
   expect(await store.query("SELECT type FROM system.columns WHERE table = 'grows'")).toContainEqual({
     type: 'UInt8',
   });
+});
+
+test('a float that was inserted comes back as it was', async () => {
+  await store.command('CREATE TABLE floats (f Float64) ENGINE = MergeTree ORDER BY f');
+  const rows = [{ f: 4.676415809666135 }, { f: 6.742809471501459 }];
+  await store.insert('floats', rows);
+  expect(await store.query('SELECT f FROM floats ORDER BY f')).toEqual(rows);
 });

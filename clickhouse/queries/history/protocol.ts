@@ -89,6 +89,9 @@ export interface BegunPolicies {
   begun: readonly { hour: number; total: number; which: string }[];
 }
 
+/** One that says that it is created later than that begins with it. */
+const LAST_HOUR = 4_294_967_295;
+
 export async function begunPolicies(store: Store): Promise<BegunPolicies[]> {
   const rows = await store.query<{
     quote_mint: string;
@@ -98,7 +101,7 @@ export async function begunPolicies(store: Store): Promise<BegunPolicies[]> {
   }>(
     `SELECT quote_mint, arraySort(groupArray((hour, n, hash))) AS begun, arrayMap(one -> one.1, begun) AS hours,
        arrayMap(one -> one.2, begun) AS counts, arrayMap(one -> toString(one.3), begun) AS hashes
-     FROM (SELECT quote_mint, toUInt32(greatest(intDiv(created_at, 3600), 0)) AS hour, toUInt32(count()) AS n,
+     FROM (SELECT quote_mint, toUInt32(least(greatest(intDiv(created_at, 3600), 0), ${LAST_HOUR})) AS hour, toUInt32(count()) AS n,
              sumWithOverflow(sipHash64(address)) AS hash
            FROM policies FINAL WHERE exists = 1 GROUP BY quote_mint, hour)
      GROUP BY quote_mint ORDER BY quote_mint`,

@@ -3,7 +3,7 @@ import { createHandOver } from '../../../api/latest/feed.ts';
 import type { ChangedTable } from '../../../clickhouse/changes.ts';
 import type { ProtocolHistoryResponse } from '../../../schemas/responses/history.ts';
 import { awaited } from '../../support/awaited.ts';
-import { policyRow, tokenAccountRow } from '../support/rows.ts';
+import { key, policyRow, tokenAccountRow } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 import { at, balance, HOUR, NOW, START, seed } from './support/stage.ts';
 
@@ -67,4 +67,12 @@ test('a policy that begins behind all passed hours has no sum of them read again
   await awaited(async () => expect(await until(NOW / 1000)).toMatchObject([{ policyCount: 3 }]));
   expect(await lastPassed()).toMatchObject([{ policyCount: 2, hwm: { value: '35' } }]);
   expect(held.api.queries('PARTITION BY h.address')).toBe(asked);
+});
+
+test('a policy that says it was created in the farthest future has no share in what has passed', async () => {
+  const before = await lastPassed();
+  const beyondAllHours = String((2 ** 32 + 1) * 3600);
+  await written(policyRow('q', 'usd', { created_at: beyondAllHours, block_time: START }));
+  await awaited(async () => expect((await held.api.get(`/coins/${key('q')}`)).status).toBe(200));
+  expect(await lastPassed()).toEqual(before);
 });
