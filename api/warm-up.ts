@@ -33,8 +33,6 @@ export async function warmUp(
         const one = find({ params: { mint }, query: NO_QUERY }, view);
         if (one === null) return;
         for (const answer of [coin, fees, loop, positions]) answer(one);
-        // Of a mint with many events fees are made without these.
-        one.view.get('claims', mint);
       });
       return;
     } catch {

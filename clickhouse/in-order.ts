@@ -5,6 +5,8 @@ export interface Stretch {
   behind: string;
   last: string;
   most: number;
+  /** Somebody waits for it: what takes the engine long is left for later. */
+  isAwaited?: boolean;
 }
 
 /** What is behind every key. */
@@ -23,14 +25,24 @@ export const inOrder =
   (store, { behind, last, most }, params = {}) =>
     store.lines(sql, { ...params, behind, last, most });
 
+/** A tenth of a second of the engine. */
+const MOST_AWAITED = 500_000;
+
+/** So many rows of what is read are worth it. @throws Error where there are more */
+export function checkWorth(rows: number, most: number, { isAwaited }: Stretch): void {
+  const limit = isAwaited === true ? Math.min(most, MOST_AWAITED) : most;
+  if (rows > limit) throw new Error(`there are ${rows} rows, more than ${limit}`);
+}
+
 /**
- * The same of a table that grows with history: all of it is read for a few of its keys.
- * @throws Error where it has more rows than are worth it
+ * The same of a table that grows with history: as much of it is read for a few of its keys.
+ * @param from what is read, as FROM has it: its rows are counted first
+ * @throws Error where they are more than are worth it
  */
 export const inOrderUpTo =
-  (mostRows: number, table: 'events' | 'policy_transactions', sql: string): InOrder =>
-  async (store, stretch, params) => {
-    const [found] = await store.query<{ rows: string }>(`SELECT count() AS rows FROM ${table}`);
-    if (Number(found?.rows) > mostRows) throw new Error(`${table} has more than ${mostRows} rows`);
+  (mostRows: number, from: string, sql: string): InOrder =>
+  async (store, stretch, params = {}) => {
+    const [found] = await store.query<{ rows: string }>(`SELECT count() AS rows FROM ${from}`, params);
+    checkWorth(Number(found?.rows), mostRows, stretch);
     return inOrder(sql)(store, stretch, params);
   };

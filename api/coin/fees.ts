@@ -1,4 +1,3 @@
-import { MANY_EVENTS } from '../../clickhouse/queries/activity/activity.ts';
 import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
 import { figure } from '../../schemas/figure.ts';
 import type { FeesResponse } from '../../schemas/responses/coin/fees.ts';
@@ -15,7 +14,6 @@ export function fees({ mint, policy, view }: Coin): FeesResponse {
   const state = view.state();
   const day = claimsOfDay(view, mint);
   const all = view.get('totals', mint) ?? NO_TOTALS;
-  const isBusy = BigInt(all.event_count) > MANY_EVENTS;
   const uncovered =
     dayReason(view) ?? undatedLately(view, ({ mint: of, kind }) => of === mint && kind === 'FeesClaimed');
   const lifetime = (amount: Amount, value: string) => {
@@ -42,7 +40,7 @@ export function fees({ mint, policy, view }: Coin): FeesResponse {
       lifetime: state.historyReason === null ? Number(all.claim_count) : null,
       last24h: uncovered === null ? Number(day.count) : null,
     },
-    recentClaims: view.get(isBusy ? 'claimsOfBusy' : 'claims', mint).map((claim) => ({
+    recentClaims: view.get('claims', mint).map((claim) => ({
       signature: claim.signature,
       slot: claim.slot,
       block_time: timeOf(claim.block_time),

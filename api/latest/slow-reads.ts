@@ -79,7 +79,7 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
   const ask = async (kind: KindName, key: string, store: Store): Promise<Answered> => {
     const begun = turn;
     const before = mark();
-    const loaded = await loadKeys(store, new Map([[kind, new Set([key])]]), clock());
+    const loaded = await loadKeys(store, new Map([[kind, new Set([key])]]), clock(), cells);
     const { sums } = KINDS[kind];
     const at = sums ? await missingMark(store) : null;
     const hasMoved = sums && at !== before;

@@ -111,7 +111,7 @@ export function createTurns(options: TurnsOptions): Turns {
     try {
       if (moved) await bringUp(wanted);
       // Nothing has changed: what is wanted is added to what is there.
-      else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock()), new Map());
+      else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock(), cells), new Map());
     } finally {
       // Where the turn failed, too: nothing more is read of a kind while a stretch of it has no place.
       (await first)();
@@ -128,7 +128,7 @@ export function createTurns(options: TurnsOptions): Turns {
       const applied = await appliedState(store);
       carry(await feed.take());
       const { load, drop } = planOf(wanted, carried, cells, memory.clock);
-      const loading = startLoads(store, load, clock(), { cells, changes: carried, since });
+      const loading = startLoads(store, load, clock(), cells, { changes: carried, slot: since });
       const [loaded, order] = await Promise.all([
         loading.all,
         ranked.load(store, carried, clock(), memory.clock, loading.read),

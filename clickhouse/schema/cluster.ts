@@ -1,6 +1,7 @@
 const INSERT = /^INSERT INTO \w+\s+SELECT\b/;
 const TABLE = /^CREATE TABLE IF NOT EXISTS (\w+)/;
 const ADDED = /^ALTER TABLE (\w+)(?=\s+ADD COLUMN IF NOT EXISTS\b)/;
+const INDEXED = /^ALTER TABLE (\w+)(?=\s+(?:ADD INDEX IF NOT EXISTS|MATERIALIZE INDEX)\b)/;
 const VIEW = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (\w+) TO (\w+)/;
 const DROPPED = /^DROP VIEW IF EXISTS (\w+)$/;
 const ENGINE = /ENGINE = (Replacing|Summing)?MergeTree(?:\(([^()]*)\))?/;
@@ -19,7 +20,7 @@ export function onClusterClause(cluster: string | null): string {
  * one with the plain name, sharded by the first column of its key so that versions of a row meet on one shard.
  * A view fills its table on the shard where the row came in, and is dropped on every node. Rows made from rows go
  * through the distributed tables. A column is added to the local tables first: a distributed one that has it asks them
- * for it.
+ * for it. An index is of the local ones alone.
  * @throws Error for a statement that has no cluster form.
  */
 export function forCluster(statement: string, cluster: string): string[] {
@@ -37,6 +38,11 @@ export function forCluster(statement: string, cluster: string): string[] {
     const [head, name] = added as unknown as [string, string];
     const body = statement.slice(head.length);
     return [`${name}_local`, name].map((table) => `ALTER TABLE ${table} ${onCluster}${body}`);
+  }
+  const indexed = INDEXED.exec(statement);
+  if (indexed !== null) {
+    const [head, name] = indexed as unknown as [string, string];
+    return [`ALTER TABLE ${name}_local ${onCluster}${statement.slice(head.length)}`];
   }
   const table = TABLE.exec(statement);
   const key = ORDER.exec(statement)?.[1];

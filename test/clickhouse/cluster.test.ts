@@ -24,7 +24,7 @@ async function formatted(sql: string): Promise<string> {
   return row?.sql ?? '';
 }
 
-const isColumn = (sql: string) => sql.startsWith('ALTER TABLE');
+const isColumn = (sql: string) => /^ALTER TABLE \w+\s+ADD COLUMN/.test(sql);
 
 /** What a single server would be told, from what a node of the cluster is told. */
 function withoutCluster(local: string): string {
@@ -50,7 +50,9 @@ describe('the cluster form of the migrations', () => {
       return;
     }
     if (distributed === undefined) {
-      expect(node).toMatch(/^(CREATE MATERIALIZED|DROP) VIEW/);
+      expect(node).toMatch(
+        /^(CREATE MATERIALIZED|DROP) VIEW|^ALTER TABLE \w+_local .*\((ADD|MATERIALIZE) INDEX/,
+      );
       return;
     }
     expect(node).toMatch(
@@ -96,7 +98,15 @@ describe('the cluster form of the migrations', () => {
     ]);
   });
 
+  test('adds an index to the local table of every node alone', () => {
+    for (const index of ['ADD INDEX IF NOT EXISTS x slot TYPE minmax', 'MATERIALIZE INDEX x'])
+      expect(forCluster(`ALTER TABLE events ${index}`, 'main')).toEqual([
+        `ALTER TABLE events_local ON CLUSTER 'main' ${index}`,
+      ]);
+  });
+
   test.each([
+    'ALTER TABLE events ADD INDEX x slot TYPE minmax',
     'ALTER TABLE events ADD COLUMN x String',
     'ALTER TABLE events DROP COLUMN IF EXISTS slot',
     'DROP TABLE events',

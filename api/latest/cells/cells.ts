@@ -76,7 +76,9 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
   const unfold = (kind: KindName, key: string): Cell | undefined => {
     const known = folded.get(kind)?.get(key);
     if (known === undefined) return undefined;
-    const [{ value, until }, chars] = unfolded(kind, known);
+    const [loaded, chars] = unfolded(kind, known);
+    if (loaded === null) return undefined;
+    const { value, until } = loaded;
     stamps += 1;
     const cell: Cell = { value, stamp: stamps, until, usedAt: 0 };
     tables[kind].set(key, cell, { size: chars + key.length + OVERHEAD });
@@ -120,8 +122,8 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
 
 const orderedOf = (kind: KindName) => (KINDS[kind] as Kind<unknown>).ordered;
 
-/** A value out of what is kept of it, and how much text that was. */
-function unfolded(kind: KindName, known: FoldedValue): [Loaded<unknown>, number] {
+/** A value out of what is kept of it, null where that does not tell it, and how much text that was. */
+function unfolded(kind: KindName, known: FoldedValue): [Loaded<unknown> | null, number] {
   const { none } = KINDS[kind];
   if ('text' in known) {
     const value = known.text === '' ? none : JSON.parse(known.text);

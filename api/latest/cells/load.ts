@@ -1,9 +1,10 @@
 import type { ChangedTable, Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { inPieces } from '../../../clickhouse/key-pieces.ts';
+import { MANY_EVENTS } from '../../../clickhouse/queries/activity/activity.ts';
 import { type AlreadyRead, NOTHING_READ } from '../kinds/already-read.ts';
-import type { Kind, Loaded } from '../kinds/kind.ts';
-import { KINDS, type KindName } from '../kinds/kinds.ts';
+import type { Hints, Kind, Loaded } from '../kinds/kind.ts';
+import { KINDS, type KindName, type ValueOf } from '../kinds/kinds.ts';
 import type { Cells, Keys } from './cells.ts';
 import { type WithText, withText, withTexts } from './texts.ts';
 
@@ -16,11 +17,10 @@ interface LoadedKind {
 
 export type LoadedKeys = Map<KindName, LoadedKind>;
 
-/** What stands in memory, what has changed since, and the slot before which hardly any of that was written. */
-export interface MemoryBefore {
-  cells: Cells;
+/** What has changed of what stands in memory, and the slot before which hardly any of that was written. */
+export interface Since {
   changes: Changes | null;
-  since: string | null;
+  slot: string | null;
 }
 
 /** What is being read: all of it, and of it what others need. */
@@ -33,9 +33,10 @@ export interface Loading {
 const MANY_KEYS = 32;
 
 /** One question for all the keys of a kind; a kind that fails takes no other with it. */
-export function startLoads(store: Store, keys: Keys, now: number, known?: MemoryBefore): Loading {
+export function startLoads(store: Store, keys: Keys, now: number, cells: Cells, since?: Since): Loading {
   const loads = new Map<KindName, Promise<LoadedKind>>();
   const read = alreadyRead(loads);
+  const hints = hintsOf(loads, cells);
   for (const [kind, wanted] of keys) if (!isMade(kind)) loads.set(kind, load(kind, wanted, NOTHING_READ));
   // They are made of the others.
   for (const [kind, wanted] of keys) if (isMade(kind)) loads.set(kind, load(kind, wanted, read));
@@ -44,8 +45,8 @@ export function startLoads(store: Store, keys: Keys, now: number, known?: Memory
 
   async function load(kind: KindName, wanted: ReadonlySet<string>, others: AlreadyRead): Promise<LoadedKind> {
     try {
-      const refreshed = await refreshedOf(store, kind, known, others);
-      const values = refreshed ?? (await valuesOf(store, kind, [...wanted], now, known));
+      const refreshed = await refreshedOf(store, kind, cells, since, others);
+      const values = refreshed ?? (await valuesOf(store, kind, [...wanted], now, hints, since));
       return { keys: wanted, values: await withTexts(values) };
     } catch (error) {
       return { keys: wanted, values: new Map(), error };
@@ -53,8 +54,8 @@ export function startLoads(store: Store, keys: Keys, now: number, known?: Memory
   }
 }
 
-export const loadKeys = (store: Store, keys: Keys, now: number): Promise<LoadedKeys> =>
-  startLoads(store, keys, now).all;
+export const loadKeys = (store: Store, keys: Keys, now: number, cells: Cells): Promise<LoadedKeys> =>
+  startLoads(store, keys, now, cells).all;
 
 /** What was found for a key: null may be that, and is not the same as nothing. */
 export function foundFor(kind: KindName, key: string, values: ReadonlyMap<string, WithText>): WithText {
@@ -68,22 +69,23 @@ async function valuesOf(
   name: KindName,
   keys: readonly string[],
   now: number,
-  known: MemoryBefore | undefined,
+  hints: Hints,
+  since: Since | undefined,
 ): Promise<Map<string, Loaded<unknown>>> {
   const { load, written, touchedBy } = KINDS[name] as Kind<unknown>;
-  const since = known?.since ?? null;
+  const slot = since?.slot ?? null;
   const found = new Map<string, Loaded<unknown>>();
   const add = (values: ReadonlyMap<string, Loaded<unknown>>) => {
     for (const [key, value] of values) found.set(key, value);
   };
-  if (written !== undefined && since !== null) {
+  if (written !== undefined && slot !== null) {
     const tables = Object.keys(touchedBy) as ChangedTable[];
-    const changed = keys.filter((key) => tables.some((table) => known?.changes?.get(table)?.has(key)));
+    const changed = keys.filter((key) => tables.some((table) => since?.changes?.get(table)?.has(key)));
     if (changed.length >= MANY_KEYS)
-      for (const values of await inPieces(changed, (piece) => written(store, piece, since))) add(values);
+      for (const values of await inPieces(changed, (piece) => written(store, piece, slot))) add(values);
   }
   const rest = found.size === 0 ? keys : keys.filter((key) => !found.has(key));
-  for (const values of await inPieces(rest, (piece) => load(store, piece, now))) add(values);
+  for (const values of await inPieces(rest, (piece) => load(store, piece, now, hints))) add(values);
   return found;
 }
 
@@ -91,13 +93,14 @@ async function valuesOf(
 async function refreshedOf(
   store: Store,
   name: KindName,
-  known: MemoryBefore | undefined,
+  cells: Cells,
+  since: Since | undefined,
   read: AlreadyRead,
 ): Promise<Map<string, Loaded<unknown>> | null> {
   const { refresh } = KINDS[name] as Kind<unknown>;
-  const cell = known?.cells.peek(name, '');
-  if (refresh === undefined || cell === undefined || known?.changes == null) return null;
-  return new Map([['', await refresh(store, cell.value, known.changes, read)]]);
+  const cell = cells.peek(name, '');
+  if (refresh === undefined || cell === undefined || since?.changes == null) return null;
+  return new Map([['', await refresh(store, cell.value, since.changes, read)]]);
 }
 
 /** @param loads what is being read, by kind */
@@ -114,3 +117,15 @@ function alreadyRead(loads: ReadonlyMap<KindName, Promise<LoadedKind>>): Already
     accounts: (addresses) => rowsOf('tokenAccount', addresses),
   };
 }
+
+/** @param loads what is being read, by kind */
+const hintsOf = (loads: ReadonlyMap<KindName, Promise<LoadedKind>>, cells: Cells): Hints => ({
+  busyAmong: async (mints) => {
+    const read = (await loads.get('totals'))?.values;
+    const eventsOf = (mint: string) => {
+      const totals = read?.get(mint) ?? cells.peek('totals', mint);
+      return BigInt((totals?.value as ValueOf<'totals'> | null)?.event_count ?? 0);
+    };
+    return new Set(mints.filter((mint) => eventsOf(mint) > MANY_EVENTS));
+  },
+});

@@ -45,12 +45,14 @@ export function createFolding(options: {
   const isDue = (kind: KindName) =>
     cells.folded(kind)?.isDue() === true && (restsUntil.get(kind) ?? 0) <= monotonic();
   /** What it gives puts what was read in its place, and says whether that could be. */
-  const read = async (kind: KindName): Promise<() => boolean> => {
+  const read = async (kind: KindName, isAwaited = false): Promise<() => boolean> => {
     const flight = cells.folded(kind)?.begin();
     const { ordered, sums } = KINDS[kind] as Kind<unknown>;
     if (flight == null || ordered === undefined) return () => false;
     try {
-      const chunk = await foldLines(await ordered.read(store, flight.stretch, clock()), flight.stretch);
+      const { stretch } = flight;
+      const text = await ordered.read(store, { ...stretch, isAwaited }, clock());
+      const chunk = await foldLines(text, stretch);
       const at = sums ? await missingMark(store) : null;
       return () => {
         // Else a sum could be told without what is missing of it: the next turn says what that is.
@@ -62,7 +64,8 @@ export function createFolding(options: {
     } catch {
       // Whoever needs one of them asks for it by its key.
       flight.fail();
-      rest(kind);
+      // What nobody waits for may be read all the same.
+      if (!isAwaited) rest(kind);
       return () => false;
     }
   };
@@ -80,7 +83,7 @@ export function createFolding(options: {
     isUnderWay: () => lanes > 0,
     begin: async (kinds) => {
       const begun = [...kinds].filter((kind) => cells.folded(kind)?.isEmpty() && isDue(kind));
-      const places = await Promise.all(begun.map(read));
+      const places = await Promise.all(begun.map((kind) => read(kind, true)));
       return () => {
         for (const place of places) place();
       };

@@ -11,10 +11,17 @@ export interface Loaded<Value> {
   until: number;
 }
 
+/** How the store is asked best, as far as that is known: it costs time alone. */
+export interface Hints {
+  /** Those of these mints that have many events, once what is being read of them is here. */
+  busyAmong(mints: readonly string[]): Promise<Set<string>>;
+}
+
 /** How all that there is of a kind is read in the order of its keys, and what the rows of one key say. */
 export interface Ordered<Value> {
   read(store: Store, stretch: Stretch, now: number): Promise<string>;
-  valueOf(rows: readonly object[]): Loaded<Value>;
+  /** Null where they do not tell: the key is asked for. */
+  valueOf(rows: readonly object[]): Loaded<Value> | null;
 }
 
 /** One kind of thing that memory holds by key: how it is read, and which writes make it old. */
@@ -22,7 +29,7 @@ export interface Kind<Value> {
   /** What stands for a key that has nothing. */
   none: Value;
   /** Values by key; a key without one is not there. */
-  load(store: Store, keys: readonly string[], now: number): Promise<Map<string, Loaded<Value>>>;
+  load(store: Store, keys: readonly string[], now: number, hints: Hints): Promise<Map<string, Loaded<Value>>>;
   /** The same of keys that were written in a slot or behind it; the others are not there. */
   written?(store: Store, keys: readonly string[], since: string): Promise<Map<string, Loaded<Value>>>;
   /** Brings the value of one thing that stands in memory up to these changes. */
@@ -52,6 +59,10 @@ type Touched = Kind<unknown>['touchedBy'];
 interface AllInOrder {
   inOrder?: InOrder;
 }
+interface ListsInOrder<Row> extends AllInOrder {
+  /** Rows of one key with what tells whether they are all; null where they are not. */
+  wholeOf?(rows: readonly object[]): readonly Row[] | null;
+}
 interface WindowsInOrder<Row> {
   inOrder(store: Store, stretch: Stretch, until: number): Promise<string>;
   windowOf(row: never): DayWindow<Row>;
@@ -61,13 +72,16 @@ const FOR_EVER = Number.POSITIVE_INFINITY;
 
 function orderedBy<Value>(
   inOrder: InOrder | undefined,
-  valueIn: (rows: readonly object[]) => Value,
+  valueIn: (rows: readonly object[]) => Value | null,
 ): { ordered?: Ordered<Value> } {
   if (inOrder === undefined) return {};
   return {
     ordered: {
       read: (store, stretch) => inOrder(store, stretch),
-      valueOf: (rows) => ({ value: valueIn(rows), until: FOR_EVER }),
+      valueOf: (rows) => {
+        const value = valueIn(rows);
+        return value === null ? null : { value, until: FOR_EVER };
+      },
     },
   };
 }
@@ -115,13 +129,16 @@ export function row<Row>(
 /** Several rows by key. */
 export function list<Row>(
   touchedBy: Touched,
-  ask: (store: Store, keys: readonly string[]) => Promise<Map<string, readonly Row[]>>,
-  { inOrder, ...options }: Options & AllInOrder = {},
+  ask: (store: Store, keys: readonly string[], hints: Hints) => Promise<Map<string, readonly Row[]>>,
+  { inOrder, wholeOf, ...options }: Options & ListsInOrder<Row> = {},
 ): Kind<readonly Row[]> {
-  return kindOf<readonly Row[]>([], touchedBy, async (store, keys) => lasting(await ask(store, keys)), {
-    ...options,
-    ...orderedBy(inOrder, (rows) => rows as readonly Row[]),
-  });
+  const valueIn = wholeOf ?? ((rows) => rows as readonly Row[]);
+  return kindOf<readonly Row[]>(
+    [],
+    touchedBy,
+    async (store, keys, _now, hints) => lasting(await ask(store, keys, hints)),
+    { ...options, ...orderedBy(inOrder, valueIn) },
+  );
 }
 
 /** What a window of 24 hours holds, by key. */

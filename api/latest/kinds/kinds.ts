@@ -1,5 +1,4 @@
 import { activityPage, type EventRow } from '../../../clickhouse/queries/activity/activity.ts';
-import { type ClaimRow, recentClaimsOfBusy } from '../../../clickhouse/queries/activity/claims.ts';
 import { type BridgeRow, bridgeFlow } from '../../../clickhouse/queries/analytics/bridge-flow.ts';
 import { daySeries, type QuoteDayRow } from '../../../clickhouse/queries/analytics/day-series.ts';
 import {
@@ -116,8 +115,6 @@ export const KINDS = {
   ...OF_POLICIES,
   pair: row<PairRow>({ catalogue: 'any' }, pairsOf),
   prices: list<PriceRow>({ prices: 'key' }, pricesOf, STEADY),
-  /** By mint, of those that have many events. */
-  claimsOfBusy: list<ClaimRow>({ events: 'key' }, recentClaimsOfBusy),
   activity: page<readonly EventRow[]>(
     { events: 'key' },
     [],

@@ -1,7 +1,10 @@
+import type { Store } from '../../../clickhouse/client.ts';
 import {
   type ClaimRow,
   recentClaims,
   recentClaimsInOrder,
+  recentClaimsOfBusy,
+  wholeClaims,
 } from '../../../clickhouse/queries/activity/claims.ts';
 import {
   type PolicyTotalsRow,
@@ -45,7 +48,7 @@ import {
   venueReadings,
   venueReadingsInOrder,
 } from '../../../clickhouse/queries/status/venue-state.ts';
-import { list, ofDay, row } from './kind.ts';
+import { type Hints, list, ofDay, row } from './kind.ts';
 
 const STEADY = { steady: true } as const;
 
@@ -84,7 +87,6 @@ export const OF_POLICIES = {
     ...{ ...STEADY, sums: true },
     inOrder: policyTotalsInOrder,
   }),
-  claims: list<ClaimRow>({ events: 'key' }, recentClaims, { inOrder: recentClaimsInOrder }),
   claimsOfDay: ofDay({ events: 'key' }, NO_CLAIMS, claimsOfDay, {
     ...STEADY,
     all: { inOrder: claimsOfDayInOrder, windowOf: claimsWindow },
@@ -93,4 +95,16 @@ export const OF_POLICIES = {
     ...STEADY,
     all: { inOrder: eventsOfDayInOrder, windowOf: eventsWindow },
   }),
+  /** Read last: where there is no room for all of it, all others have theirs. */
+  claims: list<ClaimRow>({ events: 'key' }, claimsOf, {
+    inOrder: recentClaimsInOrder,
+    wholeOf: wholeClaims,
+  }),
 } as const;
+
+async function claimsOf(store: Store, mints: readonly string[], hints: Hints) {
+  const busy = await hints.busyAmong(mints);
+  const others = busy.size === 0 ? mints : mints.filter((mint) => !busy.has(mint));
+  const found = await Promise.all([recentClaims(store, others), recentClaimsOfBusy(store, [...busy])]);
+  return new Map(found.flatMap((of) => [...of]));
+}

@@ -1,6 +1,6 @@
 import { RECENT_CLAIMS_MAX } from '../../../schemas/responses/coin/fees.ts';
 import type { Store } from '../../client.ts';
-import { inOrderUpTo, WITHIN } from '../../in-order.ts';
+import { checkWorth, type InOrder, inOrder, WITHIN } from '../../in-order.ts';
 import { sharedLookup } from '../../shared-reads.ts';
 
 export interface ClaimRow {
@@ -54,16 +54,52 @@ async function claimsOfBusy(store: Store, mint: string): Promise<ClaimRow[]> {
   return isCut ? claimsAmongAll(store, [mint]) : newest;
 }
 
-/** 0.2 s of the engine for a million of them. */
-const MOST_EVENTS = 2_000_000;
+/** Two seconds of the engine for 50 million of them, with each stretch. */
+const MOST_EVENTS = 100_000_000;
+/** 50 MB of text. */
+const MOST_CLAIMS = 200_000;
+/** As many rows of a mint: some stand there several times, or were struck out. */
+const ROWS_LOOKED_FOR = 4 * RECENT_CLAIMS_MAX;
 
-export const recentClaimsInOrder = inOrderUpTo(
-  MOST_EVENTS,
-  'events',
-  `SELECT mint AS key, mint, signature, slot, block_time, amount_a AS quote_amount, amount_b AS base_amount
-   FROM events FINAL
-   WHERE ${WITHIN('mint')} AND kind = 'FeesClaimed'
-   ORDER BY mint, slot DESC, tx_index DESC, signature DESC, position DESC
-   LIMIT ${RECENT_CLAIMS_MAX} BY mint
+/** How many claims of each mint there are to be found. */
+const EXPECTED = (where: string): string => `
+  SELECT mint, toUInt32(least(sum(claim_count), ${RECENT_CLAIMS_MAX})) AS claims
+  FROM policy_totals FINAL ${where} GROUP BY mint HAVING claims > 0`;
+
+const MUCH = `
+  SELECT (SELECT count() FROM events) AS events, toString((SELECT sum(claims) FROM (${EXPECTED('')}))) AS claims`;
+
+const IN_ORDER = inOrder(
+  `SELECT if(t.mint = '', c.mint, t.mint) AS key, key AS mint, c.signature AS signature, c.slot AS slot,
+     c.block_time AS block_time, c.quote_amount AS quote_amount, c.base_amount AS base_amount, t.claims AS claims
+   FROM (${EXPECTED(`WHERE ${WITHIN('mint')}`)}) AS t
+   FULL JOIN (
+     SELECT mint, signature, slot, tx_index, position, block_time, amount_a AS quote_amount, amount_b AS base_amount
+     FROM events FINAL
+     WHERE ${WITHIN('mint')} AND kind = 'FeesClaimed' AND (mint, slot) IN (
+       SELECT mint, toUInt64(-arrayJoin(groupArraySorted(${ROWS_LOOKED_FOR})(-toInt64(slot)))) FROM events
+       WHERE ${WITHIN('mint')} AND kind = 'FeesClaimed' GROUP BY mint)
+     ORDER BY mint, slot DESC, tx_index DESC, signature DESC, position DESC
+     LIMIT ${RECENT_CLAIMS_MAX} BY mint
+   ) AS c ON c.mint = t.mint
+   ORDER BY key, c.slot DESC, c.tx_index DESC, c.signature DESC, c.position DESC
    LIMIT {most:UInt32}`,
 );
+
+/**
+ * The same of all mints that have any, with how many of each there are to be: see `wholeClaims`.
+ * @throws Error where there are more than are worth it
+ */
+export const recentClaimsInOrder: InOrder = async (store, stretch) => {
+  const [much] = await store.query<{ events: string; claims: string }>(MUCH);
+  checkWorth(Number(much?.events), MOST_EVENTS, stretch);
+  checkWorth(Number(much?.claims), MOST_CLAIMS, stretch);
+  return IN_ORDER(store, stretch);
+};
+
+/** The claims of a mint as they were read in order; null where others of it may be newer. */
+export function wholeClaims(rows: readonly object[]): ClaimRow[] | null {
+  const found = rows as readonly (ClaimRow & { claims: number })[];
+  if (found.some(({ signature, claims }) => signature === '' || claims !== found.length)) return null;
+  return found.map(({ claims: _, ...claim }) => claim);
+}

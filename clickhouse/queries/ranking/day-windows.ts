@@ -62,35 +62,39 @@ type ClaimsRow = ClaimsOfDay & Record<'leaving' | 'coming', [string, string, str
 
 const EVENTS = `toUInt32(countIf(block_time <= {until:Int64})) AS count,
   maxIf(block_time, block_time <= {until:Int64}) AS last_time,
-  ${firstOf('assumeNotNull(block_time)')}
-  FROM events FINAL
-  WHERE slot >= ${FIRST_SLOT_AFTER} AND kind != '' AND block_time > {after:Int64}`;
-
+  ${firstOf('assumeNotNull(block_time)')}`;
 const CLAIMS = `toString(sumIf(toUInt128(amount_a), block_time <= {until:Int64})) AS quote_amount,
   toString(sumIf(toUInt128(amount_b), block_time <= {until:Int64})) AS base_amount,
   toString(countIf(block_time <= {until:Int64})) AS count,
   maxIf(block_time, block_time <= {until:Int64}) AS last_time,
-  ${firstOf('(assumeNotNull(block_time), amount_a, amount_b)')}
-  FROM events FINAL
-  WHERE slot >= ${FIRST_SLOT_AFTER} AND kind = 'FeesClaimed' AND block_time > {after:Int64}`;
+  ${firstOf('(assumeNotNull(block_time), amount_a, amount_b)')}`;
+
+const IS_EVENT = "kind != ''";
+const IS_CLAIM = "kind = 'FeesClaimed'";
+const OF_DAY = `slot >= ${FIRST_SLOT_AFTER}`;
+
+const windowIn = (table: 'events' | 'events_by_slot', which: string): string =>
+  `FROM ${table} FINAL WHERE ${OF_DAY} AND block_time > {after:Int64} AND ${which}`;
 
 const dayUpTo = (until: number) => ({ until, after: until - DAY_S });
 
-/** Of these those of a day are read: a second of the engine, at most. */
-const MOST_EVENTS = 10_000_000;
+/** A second or two of the engine. */
+const MOST_OF_DAY = 10_000_000;
 
 /** Of all mints of a stretch. */
-const byMintInOrder = (columns: string) => {
+const byMintInOrder = (columns: string, which: string) => {
   const inStretch = inOrderUpTo(
-    MOST_EVENTS,
-    'events',
-    `SELECT mint AS key, mint, ${columns} AND ${WITHIN('mint')} GROUP BY mint ORDER BY mint LIMIT {most:UInt32}`,
+    MOST_OF_DAY,
+    `events_by_slot WHERE ${OF_DAY}`,
+    // Of the table in the order of slots the day alone is read, however long the past is.
+    `SELECT mint AS key, mint, ${columns} ${windowIn('events_by_slot', which)} AND ${WITHIN('mint')}
+     GROUP BY mint ORDER BY mint LIMIT {most:UInt32}`,
   );
   return (store: Store, stretch: Stretch, until: number) => inStretch(store, stretch, dayUpTo(until));
 };
 
-export const eventsOfDayInOrder = byMintInOrder(EVENTS);
-export const claimsOfDayInOrder = byMintInOrder(CLAIMS);
+export const eventsOfDayInOrder = byMintInOrder(EVENTS, IS_EVENT);
+export const claimsOfDayInOrder = byMintInOrder(CLAIMS, IS_CLAIM);
 
 /** Events of each of these mints with `until` − 24 h < block time <= `until`. */
 export async function eventsOfDay(
@@ -99,10 +103,10 @@ export async function eventsOfDay(
   until: number,
 ): Promise<Map<string, DayWindow<EventWindow>>> {
   const { sql, params } = amongMints('mint', mints);
-  const rows = await store.query<EventsRow>(`SELECT mint, ${EVENTS} AND ${sql} GROUP BY mint`, {
-    ...params,
-    ...dayUpTo(until),
-  });
+  const rows = await store.query<EventsRow>(
+    `SELECT mint, ${EVENTS} ${windowIn('events', IS_EVENT)} AND ${sql} GROUP BY mint`,
+    { ...params, ...dayUpTo(until) },
+  );
   return new Map(rows.map((row) => [row.mint, eventsWindow(row)]));
 }
 
@@ -122,7 +126,7 @@ export async function claimsOfDay(
   until: number,
 ): Promise<Map<string, DayWindow<ClaimWindow>>> {
   const rows = await store.query<ClaimsRow>(
-    `SELECT mint, ${CLAIMS} AND mint IN {mints:Array(String)} GROUP BY mint`,
+    `SELECT mint, ${CLAIMS} ${windowIn('events', IS_CLAIM)} AND mint IN {mints:Array(String)} GROUP BY mint`,
     { mints: [...mints], ...dayUpTo(until) },
   );
   return new Map(rows.map((row) => [row.mint, claimsWindow(row)]));

@@ -180,7 +180,7 @@ test.each(CANNOT)(
         if (sql.includes('GROUP BY _part') || sql.includes('FROM system.tables')) return [];
         looks += 1;
         if (sql.includes('AS mark')) return [{ mark: cannot ? 'another' : 'the same' }];
-        return [{ rows: cannot ? '10000000' : '0' }];
+        return [{ events: cannot ? '1000000000' : '0', claims: '0' }];
       },
       lines: async () => linesOf([]),
     } as unknown as Store;
