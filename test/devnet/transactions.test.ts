@@ -6,6 +6,7 @@ import { bytesOf, keyOf } from '../../devnet/program/state/keys.ts';
 import { ED25519_PROGRAM, NOISE_PROGRAM, ROUTER_PROGRAM } from '../../devnet/program/state/known-programs.ts';
 import { extractEvents } from '../../schemas/extract/extract.ts';
 import { decodeAccount } from '../../schemas/program/accounts.ts';
+import { ACCOUNTS, camelCase, fieldsOf } from '../../schemas/program/idl.ts';
 import { decodeCurveConfig, decodePool } from '../../schemas/solana/launchpad.ts';
 import { decodeMetadataAccount, decodeMint, decodeTokenAccount } from '../../schemas/solana/token.ts';
 import type { ChainTransaction } from '../../schemas/transaction/parts.ts';
@@ -138,6 +139,14 @@ describe(`transactions of seed "${SEED}"`, () => {
   });
 });
 
+/** Fields that tell nothing apart on this chain, and why. */
+const ALIKE: Record<string, string> = {
+  'Origin.max_risk': 'every origin of this deployment takes any risk',
+  'ProtocolConfig.paused': 'a pause of all is lifted within slots, and is over at most ends of a life',
+};
+/** What a field is that nothing was written to, as text: a key and a list too. */
+const ZERO = /^(false|1{32}|[0,]*)$/;
+
 describe(`accounts of seed "${SEED}"`, () => {
   const data = (address: string) => chain.account(bytesOf(address))?.data ?? new Uint8Array();
 
@@ -150,6 +159,25 @@ describe(`accounts of seed "${SEED}"`, () => {
         expect(flat(read)).toMatchObject(fields);
       }
     }
+  });
+
+  test('no field is zero, or the same in all of them: what readers make of it would be compared by nothing', () => {
+    const { configs, origins, models, policies, venues } = chain.state();
+    const tables = {
+      ...{ ProtocolConfig: configs, Origin: origins, Model: models },
+      ...{ Policy: policies, VenueAccount: venues },
+    };
+    expect(Object.keys(tables).sort()).toEqual([...ACCOUNTS.values()].sort());
+    const alike = Object.entries(tables).flatMap(([type, table]) => {
+      const accounts: Record<string, unknown>[] = [...table.values()];
+      return fieldsOf(type).flatMap(({ name }) => {
+        const [value = '', ...others] = new Set(accounts.map((account) => String(account[camelCase(name)])));
+        // Of one account there is none to differ from.
+        const differs = others.length > 0 || (accounts.length === 1 && !ZERO.test(value));
+        return differs || Object.hasOwn(ALIKE, `${type}.${name}`) ? [] : [`${type}.${name}`];
+      });
+    });
+    expect(alike).toEqual([]);
   });
 
   test('token accounts, mints, metadata, pools and curves decode to the typed state', () => {
