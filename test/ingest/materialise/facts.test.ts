@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { undatedEvents } from '../../../clickhouse/queries/analytics/undated.ts';
@@ -14,8 +15,10 @@ import {
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { factsInTurns } from '../../../ingest/materialise/rows/facts.ts';
 import { settledFacts } from '../../../ingest/materialise/settled-profits.ts';
+import { EVENTS } from '../../../schemas/program/idl.ts';
 import type { DeadLetterRecord, GapRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { anyStruct, SEED } from '../../schemas/support/arbitraries.ts';
 import { toGeyser } from '../../schemas/support/encode-transaction.ts';
 import { ours } from '../../schemas/support/program-calls.ts';
 import { run } from '../../schemas/support/run.ts';
@@ -211,6 +214,15 @@ describe('a transaction', () => {
     const policies = await store.query<{ policy: string }>('SELECT policy FROM policy_transactions FINAL');
     expect(policies.filter(({ policy }) => policy === key('policy of mint'))).toHaveLength(1);
   });
+});
+
+test.each([...EVENTS.values()])('%s is stored as of its policy, mint and quote asset', async (kind) => {
+  const [fields] = fc.sample(anyStruct(kind), { seed: SEED, numRuns: 1 }) as [Record<string, unknown>];
+  const { policy = '', mint = '', quoteMint: quote_mint = '' } = fields;
+  await apply('transactions', [transaction('t', 5n, [event(kind, fields)])]);
+  expect(await store.query('SELECT kind, policy, mint, quote_mint FROM events FINAL')).toEqual([
+    { kind, policy, mint, quote_mint },
+  ]);
 });
 
 describe('the place in the log', () => {
