@@ -229,6 +229,27 @@ describe('words', () => {
     expect(`${title}: ${partsOf(text).join('')}`).toBe(sentence);
   });
 
+  test.each([...KINDS, 'Unheard'])(
+    'what somebody named stands apart in a %s, from numbers above all',
+    (kind) => {
+      // Of letters that run from right to left.
+      const named = (name: string) => `אבג ${name}`;
+      const fields = kind === 'Unheard' ? [{ name: 'note', type: 'string' }] : fieldsOf(kind);
+      const summary = fields.map(({ name, type }): [string, string | boolean] => {
+        if (type === 'string') return [camelCase(name), named(name)];
+        return [camelCase(name), type === 'bool' || '1000000'];
+      });
+      const units = {
+        ...{ quote: { decimals: 6, symbol: named('Q') }, base: { decimals: 6, symbol: named('B') } },
+      };
+      const { text } = told(kind, Object.fromEntries(summary), units);
+      const [outside, apart] = [0, 1].map((odd) => partsOf(text).filter((_, at) => at % 2 === odd));
+      expect(outside?.join()).not.toMatch(/[א-ת]/);
+      for (const part of apart ?? []) expect(part).toMatch(/^אבג \D+$/);
+      expect(outside?.length, 'marks on both sides').toBe((apart?.length ?? 0) + 1);
+    },
+  );
+
   test('an event is told by fields that its summary has', () => {
     const of: Record<string, FieldValue> = {
       pubkey: new Uint8Array(32),

@@ -26,12 +26,13 @@ const text = (value: Summary[string] | undefined) =>
 function amount(value: Summary[string] | undefined, unit: Unit): string {
   if (typeof value !== 'string') return '?';
   if (unit.decimals === null) return `${short(value)} base units`;
-  const symbol = unit.symbol === null ? '' : ` ${APART}${unit.symbol}${APART}`;
+  const symbol = unit.symbol === null ? '' : ` ${apart(unit.symbol)}`;
   return `${short(scaled(value, unit.decimals))}${symbol}`;
 }
 
 /** On both sides of what strangers named: letters that run from right to left would take numbers beside them along. */
 const APART = '\u2068';
+const apart = (named: string) => `${APART}${named}${APART}`;
 
 /** What stands apart is every other part, the second first. */
 export const partsOf = (told: string): string[] => told.split(APART);
@@ -127,7 +128,9 @@ export function told(
   const telling = tellingOf(kind);
   if (telling !== undefined)
     return { title: telling.title, tone: telling.tone, text: telling.tell(summary, units) };
-  const fields = Object.entries(summary).map(([name, value]) => `${spaced(name)} ${text(value)}`);
+  // Whether somebody named it is not known either.
+  const shown = (value: Summary[string]) => (typeof value === 'string' ? apart(text(value)) : text(value));
+  const fields = Object.entries(summary).map(([name, value]) => `${spaced(name)} ${shown(value)}`);
   return { title: spaced(kind), tone: 'terms', text: fields.join(', ') };
 }
 
