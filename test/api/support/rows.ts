@@ -10,7 +10,10 @@ import {
   venueAddress,
 } from '../../../schemas/solana/pda.ts';
 
-/** Rows as the materialiser writes them, with a value for every column and whatever a test says instead. */
+/**
+ * Rows as the materialiser wrote them at first, and whatever a test says instead: a value for every column but those that
+ * were added since, which rows of before lack and tables of before do not have.
+ */
 
 export const rawKey = (name: string): Uint8Array => createHash('sha256').update(name).digest();
 export const key = (name: string): string => encodeBase58(rawKey(name));
