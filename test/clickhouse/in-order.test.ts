@@ -4,6 +4,7 @@ import type { Kind } from '../../api/latest/kinds/kind.ts';
 import { OF_POLICIES } from '../../api/latest/kinds/of-policies.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { END, inOrderUpTo } from '../../clickhouse/in-order.ts';
+import { lastTransactions, lastTransactionsSince } from '../../clickhouse/queries/states/policy.ts';
 import { DAY_S } from '../../schemas/units.ts';
 import { countKinds } from '../api/support/api.ts';
 import {
@@ -131,21 +132,35 @@ test.each(Object.keys(OF_POLICIES) as (keyof typeof OF_POLICIES)[])(
     expect(byKey.size).toBeGreaterThan(1);
     expect(byKey.size).toBeLessThan(KEYS[name].length + 1);
     for (const most of [120, 1_000]) {
-      const seen = new Map<string, unknown>();
+      const [seen, asked] = [new Map<string, unknown>(), new Set<string>()];
       for (let behind = ''; behind !== END; ) {
         const stretch = { behind, last: END, most };
         const chunk = await foldLines((await ordered?.read(store, stretch, now)) ?? '', stretch);
         for (const one of KEYS[name])
           if (one > behind && one <= chunk.last) {
             const { rows } = rowsAt(chunk, one);
-            if (rows.length > 0) seen.set(one, ordered?.valueOf(rows));
+            const value = rows.length === 0 ? undefined : ordered?.valueOf(rows);
+            if (value === null) asked.add(one);
+            if (value !== undefined) seen.set(one, value ?? byKey.get(one));
           }
         behind = chunk.last;
       }
       expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(byKey));
+      // Of that one the newest was struck out.
+      expect([...asked]).toEqual(name === 'lastTransaction' ? [addressOf(5)] : []);
     }
   },
 );
+
+test('the newest transaction of a policy is found wherever it stands, and among those of a slot and behind it', async () => {
+  const byKey = await lastTransactions(store, addresses);
+  const found = [5, 6].map((at) => byKey.get(addressOf(at))?.signature);
+  expect([byKey.size, found]).toEqual([2, ['a', 'd']]);
+  const since = async (slot: string) => [...(await lastTransactionsSince(store, addresses, slot)).values()];
+  expect((await since('7')).map(({ signature }) => signature).sort()).toEqual(['a', 'd']);
+  expect((await since('8')).map(({ signature }) => signature)).toEqual(['d']);
+  expect(await since('10')).toEqual([]);
+});
 
 test('claims of a mint of which others may be newer than those that were found are asked for by its key', async () => {
   const own = await embeddedDatabase();

@@ -29,9 +29,6 @@ export interface Loading {
   read: AlreadyRead;
 }
 
-/** Of fewer changed keys the engine reads little. */
-const MANY_KEYS = 32;
-
 /** One question for all the keys of a kind; a kind that fails takes no other with it. */
 export function startLoads(store: Store, keys: Keys, now: number, cells: Cells, since?: Since): Loading {
   const loads = new Map<KindName, Promise<LoadedKind>>();
@@ -72,7 +69,7 @@ async function valuesOf(
   hints: Hints,
   since: Since | undefined,
 ): Promise<Map<string, Loaded<unknown>>> {
-  const { load, written, touchedBy } = KINDS[name] as Kind<unknown>;
+  const { load, written, leastWritten, touchedBy } = KINDS[name] as Kind<unknown>;
   const slot = since?.slot ?? null;
   const found = new Map<string, Loaded<unknown>>();
   const add = (values: ReadonlyMap<string, Loaded<unknown>>) => {
@@ -81,7 +78,7 @@ async function valuesOf(
   if (written !== undefined && slot !== null) {
     const tables = Object.keys(touchedBy) as ChangedTable[];
     const changed = keys.filter((key) => tables.some((table) => since?.changes?.get(table)?.has(key)));
-    if (changed.length >= MANY_KEYS)
+    if (changed.length >= leastWritten)
       for (const values of await inPieces(changed, (piece) => written(store, piece, slot))) add(values);
   }
   const rest = found.size === 0 ? keys : keys.filter((key) => !found.has(key));

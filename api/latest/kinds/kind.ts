@@ -32,6 +32,8 @@ export interface Kind<Value> {
   load(store: Store, keys: readonly string[], now: number, hints: Hints): Promise<Map<string, Loaded<Value>>>;
   /** The same of keys that were written in a slot or behind it; the others are not there. */
   written?(store: Store, keys: readonly string[], since: string): Promise<Map<string, Loaded<Value>>>;
+  /** Of fewer keys the engine reads little as it is. */
+  leastWritten: number;
   /** Brings the value of one thing that stands in memory up to these changes. */
   refresh?(store: Store, before: Value, changes: Changes, read: AlreadyRead): Promise<Loaded<Value>>;
   /** Set where all of it is kept, whoever asked for it. */
@@ -52,12 +54,18 @@ export interface Kind<Value> {
   subject(key: string): string;
 }
 
-type Options = Partial<Pick<Kind<unknown>, 'sums' | 'slow' | 'long' | 'steady' | 'isKeptUp'>>;
+type Options = Partial<
+  Pick<Kind<unknown>, 'sums' | 'slow' | 'long' | 'steady' | 'isKeptUp' | 'leastWritten'>
+>;
 type Touched = Kind<unknown>['touchedBy'];
 
 /** The rows of all keys, with the same columns as by their key. */
 interface AllInOrder {
   inOrder?: InOrder;
+}
+interface RowsInOrder<Row> extends AllInOrder {
+  /** The row of a key; null where it does not tell. */
+  wholeOf?(row: Row): Row | null;
 }
 interface ListsInOrder<Row> extends AllInOrder {
   /** Rows of one key with what tells whether they are all; null where they are not. */
@@ -69,6 +77,7 @@ interface WindowsInOrder<Row> {
 }
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
+const MANY_KEYS = 32;
 
 function orderedBy<Value>(
   inOrder: InOrder | undefined,
@@ -100,6 +109,7 @@ function kindOf<Value>(
     slow: false,
     long: false,
     steady: false,
+    leastWritten: MANY_KEYS,
     isKeptUp: () => false,
     subject: (key) => key,
     ...options,
@@ -110,7 +120,12 @@ function kindOf<Value>(
 export function row<Row>(
   touchedBy: Touched,
   ask: (store: Store, keys: readonly string[]) => Promise<Map<string, Row>>,
-  { inOrder, since, ...options }: Options & AllInOrder & { since?: RowsSince<Row> } = {},
+  {
+    inOrder,
+    wholeOf = (one) => one,
+    since,
+    ...options
+  }: Options & RowsInOrder<Row> & { since?: RowsSince<Row> } = {},
 ): Kind<Row | undefined> {
   const written: Kind<Row | undefined>['written'] =
     since && (async (store, keys, slot) => lasting(await since(store, keys, slot)));
@@ -121,7 +136,7 @@ export function row<Row>(
     {
       ...options,
       ...(written === undefined ? {} : { written }),
-      ...orderedBy(inOrder, ([first]) => first as Row | undefined),
+      ...orderedBy(inOrder, ([first]) => wholeOf(first as Row)),
     },
   );
 }

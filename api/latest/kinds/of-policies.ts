@@ -26,10 +26,12 @@ import {
   type LastTransactionRow,
   lastTransactions,
   lastTransactionsInOrder,
+  lastTransactionsSince,
   policiesAt,
   policiesInOrder,
   policiesSince,
   type StoredPolicy,
+  wholeTransaction,
 } from '../../../clickhouse/queries/states/policy.ts';
 import { type PoolRow, poolsAt, poolsInOrder } from '../../../clickhouse/queries/states/pools.ts';
 import {
@@ -59,8 +61,8 @@ export const OF_POLICIES = {
     since: policiesSince,
   }),
   lastTransaction: row<LastTransactionRow>({ policy_transactions: 'key' }, lastTransactions, {
-    ...STEADY,
-    inOrder: lastTransactionsInOrder,
+    ...{ ...STEADY, inOrder: lastTransactionsInOrder, wholeOf: wholeTransaction },
+    ...{ since: lastTransactionsSince, leastWritten: 1 },
   }),
   /** By policy. */
   venueAccounts: list<VenueAccountRow>({ venue_accounts: 'key' }, venueAccountsOf, {

@@ -74,30 +74,60 @@ export interface LastTransactionRow {
   block_time: string | null;
 }
 
-/** The newest transaction with an event of each of these policies or a write to it, by policy. */
-export const lastTransactions = sharedRows<LastTransactionRow>('policy', (store, policies) =>
-  store.query(
-    `SELECT policy, signature, slot, block_time
-     FROM policy_transactions FINAL
-     WHERE policy IN {policies:Array(String)} AND has_index != 2
-     ORDER BY slot DESC, tx_index DESC, signature DESC
-     LIMIT 1 BY policy`,
-    { policies },
-  ),
+/** Of those that stand, struck out ones are none. */
+const STANDING = 'FROM policy_transactions FINAL WHERE policy IN {keys:Array(String)} AND has_index != 2';
+const newestOf = (which: string): string => `
+  SELECT policy, signature, slot, block_time ${STANDING} ${which}
+  ORDER BY slot DESC, tx_index DESC, signature DESC
+  LIMIT 1 BY policy`;
+
+const NEWEST_SLOTS = `
+  SELECT policy, max(slot) AS newest FROM policy_transactions WHERE policy IN {keys:Array(String)} GROUP BY policy`;
+const IN_NEWEST_SLOTS = `AND (policy, slot) IN (
+  SELECT arrayJoin(arrayZip({keys:Array(String)}, {slots:Array(UInt64)})))`;
+
+/**
+ * The newest transaction with an event of each of these policies or a write to it, by policy. It is looked for in the newest
+ * slot that a policy has one in, without merging all that it has; where all of that slot were struck out, among the rest.
+ */
+export const lastTransactions = sharedRows<LastTransactionRow>('policy', async (store, keys) => {
+  const found = await store.query<{ policy: string; newest: string }>(NEWEST_SLOTS, { keys });
+  if (found.length === 0) return [];
+  const policies = found.map(({ policy }) => policy);
+  const slots = found.map(({ newest }) => BigInt(newest));
+  const rows = await store.query<LastTransactionRow>(newestOf(IN_NEWEST_SLOTS), { keys: policies, slots });
+  if (rows.length === found.length) return rows;
+  const known = new Set(rows.map(({ policy }) => policy));
+  const others = policies.filter((policy) => !known.has(policy));
+  return [...rows, ...(await store.query<LastTransactionRow>(newestOf(''), { keys: others }))];
+});
+
+/** Of those of them that have one in a slot or behind it. */
+export const lastTransactionsSince = rowsSince<LastTransactionRow>(
+  'policy',
+  newestOf('AND slot >= {since:UInt64}'),
 );
 
-const MOST_TRANSACTIONS = 4_000_000;
+/** A second of the engine for 16 million of them, with each stretch. */
+const MOST_TRANSACTIONS = 50_000_000;
 
+/** The same of all policies; without a signature where all of the newest slot were struck out. */
 export const lastTransactionsInOrder = inOrderUpTo(
   MOST_TRANSACTIONS,
   'policy_transactions',
-  `SELECT policy AS key, policy, newest.1 AS signature, newest.2 AS slot, newest.3 AS block_time
-   FROM (
+  `SELECT p.policy AS key, p.policy AS policy, t.newest.1 AS signature, t.newest.2 AS slot, t.newest.3 AS block_time
+   FROM (SELECT policy FROM policy_transactions WHERE ${WITHIN('policy')} GROUP BY policy) AS p
+   LEFT JOIN (
      SELECT policy, argMax((signature, slot, block_time), (slot, tx_index, signature)) AS newest
      FROM policy_transactions FINAL
-     WHERE ${WITHIN('policy')} AND has_index != 2
+     WHERE ${WITHIN('policy')} AND has_index != 2 AND (policy, slot) IN (
+       SELECT policy, max(slot) FROM policy_transactions WHERE ${WITHIN('policy')} GROUP BY policy)
      GROUP BY policy
-   )
-   ORDER BY policy
+   ) AS t ON t.policy = p.policy
+   ORDER BY p.policy
    LIMIT {most:UInt32}`,
 );
+
+/** The one that was read in order; null where it has to be looked for. */
+export const wholeTransaction = (row: LastTransactionRow): LastTransactionRow | null =>
+  row.signature === '' ? null : row;

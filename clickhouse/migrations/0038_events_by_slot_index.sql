@@ -1,4 +1,0 @@
--- The newest rows of a mint stand in the newest parts: without it a granule of each part is read to find that there are
--- none. Parts of before get theirs in the background.
-ALTER TABLE events ADD INDEX IF NOT EXISTS by_slot slot TYPE minmax GRANULARITY 1;
-ALTER TABLE events MATERIALIZE INDEX by_slot;
