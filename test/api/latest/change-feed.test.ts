@@ -24,6 +24,7 @@ import { SETTINGS } from '../support/api.ts';
 import {
   type Batches,
   claimsSince,
+  firstPrices,
   type LastChanges,
   LEFT_OUT,
   lastChanges,
@@ -199,6 +200,7 @@ test(`what was told of changes equals what is read anew, figure by figure; what 
       done[topic] += entries.length;
     }
   };
+  await deliver({ readings: firstPrices(chain, now - 2_000) });
   while (done.accounts < logs.accounts.length || done.transactions < logs.transactions.length) {
     for (const topic of ['accounts', 'transactions'] as const)
       if (done[topic] < logs[topic].length) await step(topic);

@@ -78,6 +78,28 @@ test('a page that is asked for again and again without being made anew is told o
   expect((await memory.read(richest)).value).toBe(rich.address);
 });
 
+test('sums that change alone take their place in the order', async () => {
+  const handOver = createHandOver();
+  const memory = createMemory({
+    ...{ store, feed: handOver, maxBytes: 10_000_000 },
+    ...{ clock: Date.now, monotonic: () => 0 },
+  });
+  const highest = (view: View): string | undefined => {
+    const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD) });
+    if (ranked === null || ranked === 'engine') return undefined;
+    return ranked.page({ ...RICHEST, sort: 'fees' }).rows[0]?.mint;
+  };
+  for (const [name, amount] of [['first', '5'] as const, ['second', '6'] as const, ['first', '7'] as const]) {
+    const row = totalsRow(name, { routed: amount, log_offset: amount });
+    const changes: Changes = new Map();
+    await store.insert('policy_totals', [row]);
+    noteRows(changes, 'policy_totals', [row]);
+    handOver.note(changes);
+    await memory.turn();
+    expect((await memory.read(highest)).value).toBe(key(name));
+  }
+});
+
 test('rows that are read stretch by stretch are those that are read at once, with all that they show', async () => {
   const names = ['first', 'second', 'third', 'fourth', 'fifth'];
   await store.insert(

@@ -164,7 +164,6 @@ export function lastChanges(options: LastChangesOptions): { before: Batches; cha
     written('origins', { ...(origin as Tables['origins']), name: 'changed' }),
     written('models', { ...(model as Tables['models']), name: 'changed' }),
   ];
-  const prices = { startMarketCapUsd: null, graduationMarketCapUsd: null, graduationMultiple: null };
   const pair = { symbol: 'PAIR', name: 'Pair', decimals: 6, category: 'crypto', logoUrl: null };
   const readings: Reading[] = [
     {
@@ -179,14 +178,7 @@ export function lastChanges(options: LastChangesOptions): { before: Batches; cha
     },
     { type: 'venue_status', venue: 'perp', ok: true, error: null },
     { type: 'program_status', program: 'amm', address: config.ammProgram, exists: true, error: null },
-    {
-      type: 'price',
-      mint: one.quoteMint,
-      source: 'catalogue',
-      usd: '1.5',
-      observedAt: isoMillis(readAt),
-      ...prices,
-    },
+    priced(one.quoteMint, '1.5', readAt),
     { type: 'catalogue', rows: [{ mint: one.quoteMint, launchable: true, launchpadReady: true, ...pair }] },
     { type: 'metadata', mint: three.mint, uri: DOCUMENT, imageUrl: 'https://example.com/a.png', error: null },
     { type: 'currencies', items: [{ currency: 'BTC', spotPrice: '1', hasOptions: true, hasPerps: false }] },
@@ -254,6 +246,18 @@ export function lastChanges(options: LastChangesOptions): { before: Batches; cha
     },
   ];
   return { before, changes };
+}
+
+/** @param at unix milliseconds */
+const priced = (mint: Key, usd: string, at: number): Reading => ({
+  ...{ type: 'price', mint, source: 'catalogue', usd, observedAt: isoMillis(at) },
+  ...{ startMarketCapUsd: null, graduationMarketCapUsd: null, graduationMultiple: null },
+});
+
+/** What each quote asset is worth from the first: without it nothing stands in an order of dollars. */
+export function firstPrices(chain: Chain, readAt: number): LogRecord[] {
+  const quotes = new Set([...chain.state().policies.values()].map(({ quoteMint }) => quoteMint));
+  return [...quotes].map((mint) => ({ kind: 'reading', readAt, reading: priced(mint, '1', readAt) }));
 }
 
 const raw = (key: Key): Uint8Array => decodeKey(key) as Uint8Array;
