@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { noSums, POLICY_SUMS } from '../../../clickhouse/sum-columns.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import {
   configAddress,
@@ -204,23 +205,11 @@ export function eventRow(mint: string, kind: string, index: number, change: Row 
 }
 
 export function totalsRow(mint: string, change: Row = {}): Row {
-  const sums = [
-    'fees_quote',
-    'fees_base',
-    'claim_count',
-    'routed',
-    'protocol_cut',
-    'routed_to_lp',
-    'routed_to_bankroll',
-  ];
-  sums.push('profit', 'profit_to_lp', 'profit_to_holders', 'buyback_spent', 'buyback_burned', 'event_count');
-  const lasts = ['last_claim', 'last_routed', 'last_swept', 'last_buyback'];
   return {
     mint: key(mint),
     log_partition: 0,
     log_offset: '1',
-    ...Object.fromEntries(sums.map((name) => [name, '0'])),
-    ...Object.fromEntries(lasts.map((name) => [name, null])),
+    ...noSums(POLICY_SUMS),
     ...change,
   };
 }

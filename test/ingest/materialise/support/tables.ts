@@ -1,4 +1,5 @@
 import type { Store } from '../../../../clickhouse/client.ts';
+import { addedUp, POLICY_SUMS, QUOTE_SUMS } from '../../../../clickhouse/sum-columns.ts';
 
 export type Tables = Record<string, unknown[]>;
 
@@ -8,9 +9,9 @@ export async function readTables(store: Store): Promise<Tables> {
     store.query(
       `SELECT * ${except === '' ? '' : `EXCEPT (${except})`} FROM ${table} FINAL ORDER BY ${order}`,
     );
-  const totals = (table: string, keys: string, sums: string[], newest: string[]) =>
+  const totals = (table: string, keys: string, columns: Record<string, 'sum' | 'time'>) =>
     store.query(
-      `SELECT ${keys}, ${sums.map((name) => `sum(t.${name}) AS ${name}`).join(', ')}, ${newest.map((name) => `max(t.${name}) AS ${name}`).join(', ')}
+      `SELECT ${keys}, ${addedUp(columns)}
        FROM ${table} AS t FINAL GROUP BY ${keys} ORDER BY ${keys}`,
     );
   return {
@@ -19,13 +20,8 @@ export async function readTables(store: Store): Promise<Tables> {
     transactions: await read('transactions', 'signature', ''),
     policyTransactions: await read('policy_transactions', 'policy, slot, signature', ''),
     incomplete: await read('incomplete_by_slot', 'slot, signature', ''),
-    policyTotals: await totals('policy_totals', 'mint', POLICY_SUMS, [
-      'last_claim',
-      'last_routed',
-      'last_swept',
-      'last_buyback',
-    ]),
-    quoteDays: await totals('quote_days', 'day, quote_mint', DAY_SUMS, ['last_event']),
+    policyTotals: await totals('policy_totals', 'mint', POLICY_SUMS),
+    quoteDays: await totals('quote_days', 'day, quote_mint', QUOTE_SUMS),
     policies: await read('policies', 'address', ''),
     venueAccounts: await read('venue_accounts', 'address', ''),
     venuePlaces: await read('venue_accounts_by_policy', 'policy, address', ''),
@@ -45,31 +41,6 @@ export async function readTables(store: Store): Promise<Tables> {
     deadLetters: await read('dead_letters', 'id', 'read_at'),
   };
 }
-
-const POLICY_SUMS = [
-  'fees_quote',
-  'fees_base',
-  'claim_count',
-  'routed',
-  'protocol_cut',
-  'routed_to_lp',
-  'routed_to_bankroll',
-  'profit',
-  'profit_to_lp',
-  'profit_to_holders',
-  'buyback_spent',
-  'buyback_burned',
-  'event_count',
-];
-
-const DAY_SUMS = [
-  'routed_to_lp',
-  'routed_to_bankroll',
-  'protocol_cut',
-  'profit',
-  'buyback_spent',
-  'event_count',
-];
 
 export interface Sums {
   [key: string]: { routed: string; events: string };
