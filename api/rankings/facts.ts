@@ -1,8 +1,8 @@
 import type { EventsOfDay } from '../../clickhouse/queries/ranking/day-windows.ts';
 import type {
   RankedAccount,
-  RankedFees,
   RankedPolicy,
+  RankedSums,
   RankedToken,
 } from '../../clickhouse/queries/ranking/ranked-keys.ts';
 import type { PoolRow } from '../../clickhouse/queries/states/pools.ts';
@@ -15,7 +15,7 @@ import type { View } from '../latest/view.ts';
 export interface RowFacts {
   policy: RankedPolicy;
   token: Pick<RankedToken, 'name' | 'symbol' | 'image_url'> | undefined;
-  totals: Pick<RankedFees, 'routed' | 'last_routed'> | undefined;
+  totals: Omit<RankedSums, 'mint'> | undefined;
   events: EventsOfDay;
   /** Address of the launchpad's pool of its pair, and what was read there. */
   pool: string;

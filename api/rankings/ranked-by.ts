@@ -1,12 +1,18 @@
 import type { RankedPolicy } from '../../clickhouse/queries/ranking/ranked-keys.ts';
 import type { Figure } from '../../schemas/figure.ts';
-import { OWN_KEYS, type OwnSort, type RankingRow, type Sort } from '../../schemas/responses/rankings.ts';
+import {
+  isSummed,
+  OWN_KEYS,
+  type OwnSort,
+  type RankingRow,
+  type Sort,
+  type SumSort,
+} from '../../schemas/responses/rankings.ts';
 
-type JoinedSort = Exclude<Sort, OwnSort>;
+type JoinedSort = Exclude<Sort, OwnSort | SumSort>;
 
 const FIGURES: Record<JoinedSort, (row: Unranked) => Pick<Figure, 'value'>> = {
   marketCap: (row) => row.marketCap.quote,
-  fees: (row) => row.fees,
   bankroll: (row) => row.bankroll,
   activity: (row) => row.eventsLast24h,
 };
@@ -16,7 +22,8 @@ export type Unranked = Omit<RankingRow, 'rank'>;
 
 /** What a row stands by, before dollars, as the engine writes it; null: absent, behind all others. */
 export function rankedBy(sort: Sort, row: Unranked, policy: RankedPolicy): string | null {
-  const value = isOwn(sort) ? policy[OWN_KEYS[sort].column] : FIGURES[sort](row).value;
+  const figureOf = (by: Exclude<Sort, OwnSort>) => (isSummed(by) ? row[by] : FIGURES[by](row));
+  const value = isOwn(sort) ? policy[OWN_KEYS[sort].column] : figureOf(sort).value;
   return value === null ? null : String(value);
 }
 

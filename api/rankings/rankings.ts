@@ -5,7 +5,7 @@ import {
   writeSelection,
 } from '../../clickhouse/queries/ranking/ranking.ts';
 import { lacks } from '../../schemas/incomplete.ts';
-import type { RankingsResponse } from '../../schemas/responses/rankings.ts';
+import { ofSums, type RankingsResponse, SUM_KEYS, type SumSort } from '../../schemas/responses/rankings.ts';
 import type { ReadSettings } from '../deps/settings.ts';
 import { dayReason } from '../figures/missing.ts';
 import { rateOf } from '../figures/price.ts';
@@ -58,7 +58,7 @@ function pageOf(
   const { total, places, misfit } =
     ranked === 'engine'
       ? selectedBy(view, selection)
-      : selectedIn(view, ranked, { ...selection, withoutFees: withoutFees(view) });
+      : selectedIn(view, ranked, { ...selection, withoutSum: withoutSum(view) });
   const hasMore = offset + places.length < total;
   const unlisted = unknownPoliciesReason(view);
   const known = unlisted === null ? { total } : { total: null, totalAbsentReason: unlisted };
@@ -98,14 +98,14 @@ function ratesOf(view: View, settings: ReadSettings, launchpad: string): QuoteRa
   });
 }
 
-const known = new WeakMap<IncompleteState['policies'], ReadonlySet<string>>();
+const known = new WeakMap<IncompleteState['policies'], RankedSelection['withoutSum']>();
 
-/** Policies whose fees cannot be told: a transaction of theirs may lack some. The same set as long as they are the same. */
-function withoutFees(view: View): ReadonlySet<string> {
+/** Policies whose sum cannot be told: a transaction of theirs may lack some. The same sets as long as they are the same. */
+function withoutSum(view: View): RankedSelection['withoutSum'] {
   const { policies } = view.state().incomplete;
-  const found =
-    known.get(policies) ??
-    new Set(policies.filter(([, missing]) => lacks([missing], 'Routed.amount')).map(([policy]) => policy));
+  const lacking = ({ kind, amount }: (typeof SUM_KEYS)[SumSort]) =>
+    policies.filter(([, missing]) => lacks([missing], `${kind}.${amount}`)).map(([policy]) => policy);
+  const found = known.get(policies) ?? ofSums((sort) => new Set(lacking(SUM_KEYS[sort])));
   known.set(policies, found);
   return found;
 }

@@ -1,7 +1,14 @@
 import { NO_TOTALS } from '../../clickhouse/queries/analytics/policy-totals.ts';
 import type { RankedPlace } from '../../clickhouse/queries/ranking/ranking.ts';
 import { type Figure, figure } from '../../schemas/figure.ts';
-import { OWN_KEYS, ofShown, type RankingRow, type Sort } from '../../schemas/responses/rankings.ts';
+import {
+  OWN_KEYS,
+  ofShown,
+  ofSums,
+  type RankingRow,
+  type Sort,
+  SUM_KEYS,
+} from '../../schemas/responses/rankings.ts';
 import { timeOf } from '../../schemas/units.ts';
 import type { ReadSettings } from '../deps/settings.ts';
 import { balanceOf } from '../figures/balances.ts';
@@ -9,7 +16,6 @@ import { marketCapOf } from '../figures/market-cap.ts';
 import { eventSum, incompleteReason, isOfNothing } from '../figures/missing.ts';
 import { modelOf } from '../figures/model.ts';
 import { inDollars } from '../figures/price.ts';
-import { ROUTED_SOURCE } from '../figures/sources.ts';
 import { undatedLately } from '../figures/undated.ts';
 import type { PrintedItems } from '../http/answers/printed.ts';
 import { tagOf } from '../http/answers/tagged-bytes.ts';
@@ -133,13 +139,16 @@ function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () 
     const { column } = OWN_KEYS[sort];
     return figure(policy[column], `chain:Policy.${column}`, asOf);
   });
-  const reason = historyReason ?? incompleteReason(context, policy.address, 'Routed.amount');
   // That of another sum says nothing of how far the index is, which moves with every slot.
   const ageOf = (value: string | number, last: string | null) => ({
     markerTime: isOfNothing(value, last) ? markerTime() : null,
   });
-  const { routed, last_routed: last } = totals;
-  const fees = eventSum(ageOf(routed, last), reason, routed, ROUTED_SOURCE, last);
+  const sums = ofSums((sort) => {
+    const { kind, amount, column, newest } = SUM_KEYS[sort];
+    const reason = historyReason ?? incompleteReason(context, policy.address, `${kind}.${amount}`);
+    const [value, last] = [totals[column], totals[newest]];
+    return eventSum(ageOf(value, last), reason, value, `indexer:${kind} events`, last);
+  });
   const bankroll = balanceOf(policy.bankroll, account);
   const { symbol, symbolSource, symbolAbsentReason } = quote.view;
   return {
@@ -163,12 +172,12 @@ function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () 
     paused: policy.paused === 1,
     marketCap: marketCapOf(pool, poolRow, quote),
     ...own,
-    fees,
+    ...sums,
     burned: figure(policy.tokens_burned, 'chain:Policy.tokens_burned', asOf),
     bankroll,
     usd: {
       ...ofShown((sort) => inDollars(own[sort], sort, quote)),
-      fees: openTime(inDollars(fees, 'fees', quote), quote.price.observedAt),
+      ...ofSums((sort) => openTime(inDollars(sums[sort], sort, quote), quote.price.observedAt)),
       bankroll: inDollars(bankroll, 'bankroll', quote),
     },
     eventsLast24h: eventSum(

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Figure } from '../figure.ts';
 import type { AccountColumns } from '../program/account-fields.ts';
+import type { PolicyEvent } from '../program/event-kinds.ts';
 import { MarketCap } from './coin/coin.ts';
 import {
   BooleanOrNull,
@@ -48,6 +49,28 @@ const SHOWN_SORTS = OWN_SORTS.filter((sort) => OWN_KEYS[sort].shown) as ShownSor
 /** One of something for each sort that rows show. */
 export const ofShown = <T>(make: (sort: ShownSort) => T) =>
   Object.fromEntries(SHOWN_SORTS.map((sort) => [sort, make(sort)])) as Record<ShownSort, T>;
+
+/** An amount of the quote asset that a kind of event has, summed over a policy's events to rank by. */
+type SumKey = {
+  [E in PolicyEvent as E['event']]: { kind: E['event']; amount: keyof E['fields'] };
+}[PolicyEvent['event']] & {
+  /** Of the sum, and of the time of the newest event in it, in the totals of policies. */
+  column: string;
+  newest: string;
+};
+
+/** The sorts by such a sum; the same is made from this, and rows show each under the sort's name, in dollars too. */
+export const SUM_KEYS = {
+  fees: { kind: 'Routed', amount: 'amount', column: 'routed', newest: 'last_routed' },
+} as const satisfies Partial<Record<Sort, SumKey>>;
+export type SumSort = keyof typeof SUM_KEYS;
+
+export const SUM_SORTS = Object.keys(SUM_KEYS) as SumSort[];
+export const isSummed = (sort: Sort): sort is SumSort => sort in SUM_KEYS;
+
+/** One of something for each of them. */
+export const ofSums = <T>(make: (sort: SumSort) => T) =>
+  Object.fromEntries(SUM_SORTS.map((sort) => [sort, make(sort)])) as Record<SumSort, T>;
 
 const BURNED_NOTE =
   '`burned` ranks by what was paid for what was burned (`Policy.paid_to_holders`, an amount of the quote asset); the row shows what was burned (`Policy.tokens_burned`, an amount of the launched token).';
@@ -103,10 +126,10 @@ export const RankingRow = Type.Object(
     paused: Type.Boolean(),
     marketCap: MarketCap,
     ...ofShown(() => Figure),
-    fees: Figure,
+    ...ofSums(() => Figure),
     burned: Figure,
     bankroll: Figure,
-    usd: Type.Object({ ...ofShown(() => Figure), fees: Figure, bankroll: Figure }, closed),
+    usd: Type.Object({ ...ofShown(() => Figure), ...ofSums(() => Figure), bankroll: Figure }, closed),
     eventsLast24h: Figure,
     createdAt: TimeOrNull,
   },

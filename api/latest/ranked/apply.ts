@@ -1,5 +1,5 @@
 import type { RankedPolicy, RankedPool } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
-import { OWN_SORTS, SORTS, type Sort } from '../../../schemas/responses/rankings.ts';
+import { OWN_SORTS, SORTS, type Sort, SUM_SORTS } from '../../../schemas/responses/rankings.ts';
 import { GONE } from '../cells/cells.ts';
 import type { Part, RankedLoad, RowIndex } from './load.ts';
 import {
@@ -7,9 +7,9 @@ import {
   type RankedRow,
   rankedRow,
   setAccount,
-  setFees,
   setPolicy,
   setPool,
+  setSums,
   setToken,
   setWindow,
 } from './row.ts';
@@ -56,7 +56,7 @@ export function applyLoad(rows: Rows, load: RankedLoad, now: number): Applied {
   const { byMint, byBankroll } = rows;
   applyPools(rows, load.pools, touched);
   put(load.accounts, byBankroll, ({ address }) => address, touched, ['bankroll'], setAccount);
-  put(load.fees, byMint, ({ mint }) => mint, touched, ['fees'], setFees);
+  put(load.sums, byMint, ({ mint }) => mint, touched, SUM_SORTS, setSums);
   put(load.tokens, byMint, ({ address }) => address, touched, [], setToken, changeFiltered);
   put(
     load.events,

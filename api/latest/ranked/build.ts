@@ -7,9 +7,9 @@ import {
 import {
   policyRangeEnds,
   rankedAccounts,
-  rankedFees,
   rankedPolicies,
   rankedPools,
+  rankedSums,
   rankedTokens,
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { policyCount } from '../../../clickhouse/queries/ranking/ranking.ts';
@@ -17,7 +17,7 @@ import { ask, askInLines } from '../../../clickhouse/question.ts';
 import { eachYielding } from '../../../runtime/yielding.ts';
 import { addPolicy, noRows, type Rows } from './apply.ts';
 import { PIECE, type RankedNeed } from './load.ts';
-import { type RankedRow, setAccount, setFees, setPool, setToken, setWindow } from './row.ts';
+import { type RankedRow, setAccount, setPool, setSums, setToken, setWindow } from './row.ts';
 
 /** All rows as they are read beside the turns; what changes meanwhile is read again before they are shown. */
 export interface Build {
@@ -86,7 +86,7 @@ function askRange(store: Store, range: AddressRange, launchpad: string, now: num
     policies: askInLines(store, rankedPolicies(range)),
     pools: askInLines(store, rankedPools(launchpad, [], range)),
     accounts: askInLines(store, rankedAccounts(range)),
-    fees: askInLines(store, rankedFees(range)),
+    sums: askInLines(store, rankedSums(range)),
     tokens: askInLines(store, rankedTokens(range)),
     windows: eventsOfDay(store, range, Math.floor(now / 1000)),
   };
@@ -103,10 +103,10 @@ async function putAll(rows: Rows, asked: Asked, now: number): Promise<void> {
     const row = byBankroll.get(account.address);
     if (row !== undefined) setAccount(row, account);
   });
-  const ofFees = alongside(rows, added);
-  await putEach(asked.fees, (fees) => {
-    const row = ofFees(fees.mint);
-    if (row !== undefined) setFees(row, fees);
+  const ofSums = alongside(rows, added);
+  await putEach(asked.sums, (sums) => {
+    const row = ofSums(sums.mint);
+    if (row !== undefined) setSums(row, sums);
   });
   const ofToken = alongside(rows, added);
   await putEach(asked.tokens, (token) => {

@@ -8,16 +8,16 @@ import {
 } from '../../../clickhouse/queries/ranking/policy-selection.ts';
 import {
   type RankedAccount,
-  type RankedFees,
   type RankedPolicy,
   type RankedPool,
+  type RankedSums,
   type RankedToken,
   rankedAccountOf,
   rankedAccounts,
-  rankedFees,
   rankedPolicies,
   rankedPolicyOf,
   rankedPools,
+  rankedSums,
   rankedTokens,
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
 import { ask } from '../../../clickhouse/question.ts';
@@ -57,7 +57,7 @@ export interface RankedLoad {
   policies: Part<RankedPolicy>;
   pools: Part<RankedPool>;
   accounts: Part<RankedAccount>;
-  fees: Part<RankedFees>;
+  sums: Part<RankedSums>;
   tokens: Part<RankedToken>;
   events: Part<EventsFound>;
 }
@@ -120,13 +120,13 @@ export async function loadRanked(
     return { keys: poolKeys, found: found.flat() };
   };
   const bankrolls = fresh.map(({ bankroll }) => bankroll);
-  const [pools, accounts, fees, tokens, events] = await Promise.all([
+  const [pools, accounts, sums, tokens, events] = await Promise.all([
     pooled(),
     part(listOf(of(['token_accounts']), index.byBankroll, bankrolls), (selection) =>
       accountsAt(store, selection, read),
     ),
     part(listOf(of(['policy_totals']), index.byMint, mints), (selection) =>
-      ask(store, rankedFees(selection)),
+      ask(store, rankedSums(selection)),
     ),
     part(listOf(of(['mints', 'metadata_accounts', 'metadata_documents']), index.byMint, mints), (selection) =>
       ask(store, rankedTokens(selection)),
@@ -135,7 +135,7 @@ export async function loadRanked(
       windowsOf(store, selection, now),
     ),
   ]);
-  return { policies, pools, accounts, fees, tokens, events };
+  return { policies, pools, accounts, sums, tokens, events };
 }
 
 async function windowsOf(store: Store, selection: PolicySelection, now: number): Promise<EventsFound[]> {

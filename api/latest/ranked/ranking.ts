@@ -2,16 +2,23 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { RankingSelection } from '../../../clickhouse/queries/ranking/ranking.ts';
 import { RANKING_KEYS } from '../../../clickhouse/queries/ranking/ranking-keys.ts';
-import { OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
+import {
+  isSummed,
+  OWN_SORTS,
+  type OwnSort,
+  type Sort,
+  SUM_SORTS,
+  type SumSort,
+} from '../../../schemas/responses/rankings.ts';
 import { GONE, type Source } from '../cells/cells.ts';
 import type { Touched } from './apply.ts';
 import { type OrderPlace, placesOf, risingOf } from './direction.ts';
 import { createOrder, type Filtered, type KeyOf, type Order } from './order.ts';
 import type { RankedRow } from './row.ts';
 
-/** A selection, with the policies whose fees cannot be told. */
+/** A selection, with the policies whose sum of events cannot be told, by the sort that ranks by it. */
 export interface RankedSelection extends RankingSelection {
-  withoutFees: ReadonlySet<string>;
+  withoutSum: Readonly<Record<SumSort, ReadonlySet<string>>>;
 }
 
 /** The rows of a page, in order. */
@@ -40,14 +47,15 @@ const PLACE_BYTES = 8;
 /** Of one that holds nothing. */
 const FILTERED_BYTES = 400;
 
-const JOINED: Record<Exclude<Sort, OwnSort>, KeyOf> = {
+/** Whose numbers a row has under their names. */
+type InRow = OwnSort | SumSort;
+const JOINED: Record<Exclude<Sort, InRow>, KeyOf> = {
   marketCap: (row) => row.cap,
-  fees: (row) => row.routed,
   bankroll: (row) => row.balance,
   activity: (row) => BigInt(row.events),
 };
-const OWN = OWN_SORTS.map((sort): [OwnSort, KeyOf] => [sort, (row) => row[sort]]);
-const RAW: Record<Sort, KeyOf> = { ...JOINED, ...(Object.fromEntries(OWN) as Record<OwnSort, KeyOf>) };
+const IN_ROW = [...OWN_SORTS, ...SUM_SORTS].map((sort): [InRow, KeyOf] => [sort, (row) => row[sort]]);
+const RAW: Record<Sort, KeyOf> = { ...JOINED, ...(Object.fromEntries(IN_ROW) as Record<InRow, KeyOf>) };
 
 interface Kept {
   /** Its stamp is another where a row took a place or left one. */
@@ -195,15 +203,15 @@ function nameOf(policies: ReadonlySet<string>): string {
 }
 
 /** What of a selection decides which keys are absent. */
-function absenceOf({ sort, sumsKnown, withoutFees, window, undated }: RankedSelection): string {
-  if (sort === 'fees') return sumsKnown ? nameOf(withoutFees) : 'none';
+function absenceOf({ sort, sumsKnown, withoutSum, window, undated }: RankedSelection): string {
+  if (isSummed(sort)) return sumsKnown ? nameOf(withoutSum[sort]) : 'none';
   if (sort === 'activity') return window === null ? 'none' : undated.join();
   return '';
 }
 
 function absentFor(selection: RankedSelection): (row: RankedRow) => boolean {
-  const { sort, sumsKnown, withoutFees, window } = selection;
-  if (sort === 'fees') return (row) => !sumsKnown || withoutFees.has(row.address);
+  const { sort, sumsKnown, withoutSum, window } = selection;
+  if (isSummed(sort)) return (row) => !sumsKnown || withoutSum[sort].has(row.address);
   const undated = new Set(selection.undated);
   return (row) => sort === 'activity' && (window === null || undated.has(row.mint));
 }

@@ -6,17 +6,25 @@ import {
 } from '../../../clickhouse/queries/ranking/day-windows.ts';
 import type {
   RankedAccount,
-  RankedFees,
   RankedPolicy,
   RankedPool,
+  RankedSums,
   RankedToken,
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
-import { OWN_KEYS, OWN_SORTS, type OwnSort } from '../../../schemas/responses/rankings.ts';
+import {
+  OWN_KEYS,
+  OWN_SORTS,
+  type OwnSort,
+  ofSums,
+  SUM_KEYS,
+  SUM_SORTS,
+  type SumSort,
+} from '../../../schemas/responses/rankings.ts';
 import type { RowWithPart } from '../memos/row-parts.ts';
 import { type Packed, packing } from './packed.ts';
 
 /** What of a policy it is found and ranked by, and what a row of a page shows, as it was read. */
-export interface RankedRow extends Record<OwnSort, bigint>, RowWithPart {
+export interface RankedRow extends Record<OwnSort | SumSort, bigint>, RowWithPart {
   /** No other row that was put beside it has the same: from 0 on, as they came. */
   readonly number: number;
   address: string;
@@ -32,7 +40,6 @@ export interface RankedRow extends Record<OwnSort, bigint>, RowWithPart {
   locked: boolean;
   paused: boolean;
   cap: bigint | null;
-  routed: bigint;
   balance: bigint | null;
   /** Events of the last 24 hours, up to `until`, and the unix milliseconds up to which that can be told. */
   events: number;
@@ -53,7 +60,7 @@ const POLICY = packing<RankedPolicy, 'address' | 'mint' | 'quote_mint' | 'bankro
 const POOL = packing<RankedPool, 'address' | 'base_mint' | 'quote_mint'>(
   ...(['address', 'base_mint', 'quote_mint'] as const),
 );
-const FEES = packing<RankedFees, 'mint'>('mint');
+const SUMS = packing<RankedSums, 'mint'>('mint');
 const ACCOUNT = packing<RankedAccount, 'address'>('address');
 const TOKEN = packing<RankedToken, 'address'>('address');
 
@@ -61,7 +68,7 @@ const TOKEN = packing<RankedToken, 'address'>('address');
 interface Shown {
   policy: Packed<RankedPolicy> | null;
   pool: Packed<RankedPool> | null;
-  totals: Packed<RankedFees> | null;
+  totals: Packed<RankedSums> | null;
   /** Of its bankroll. */
   account: Packed<RankedAccount> | null;
   token: Packed<RankedToken> | null;
@@ -69,6 +76,7 @@ interface Shown {
 }
 
 const NOTHING_OWN = Object.fromEntries(OWN_SORTS.map((sort) => [sort, 0n])) as Record<OwnSort, bigint>;
+const NOTHING_SUMMED = ofSums(() => 0n);
 const EVER = Number.POSITIVE_INFINITY;
 
 /** @param texts what many policies have in common is one text for all of them */
@@ -78,7 +86,7 @@ export function rankedRow(policy: RankedPolicy, number: number, texts: Map<strin
     ...{ number, address, mint, quote: '', bankroll, pool: null },
     ...{ mode: '', origin: 0, model: 0, locked: false, paused: false },
     ...NOTHING_OWN,
-    ...{ cap: null, routed: 0n, balance: null, events: 0, lastEvent: null, toldUntil: EVER },
+    ...{ cap: null, ...NOTHING_SUMMED, balance: null, events: 0, lastEvent: null, toldUntil: EVER },
     ...{ name: '', symbol: '', gone: false, stamp: 0, until: EVER, usedAt: 0, part: null },
     shown: { policy: null, pool: null, totals: null, account: null, token: null, window: null },
   };
@@ -131,11 +139,11 @@ export function setAccount(row: RankedRow, account: RankedAccount | undefined): 
   return changed;
 }
 
-export function setFees(row: RankedRow, totals: RankedFees | undefined): boolean {
-  const text = FEES.pack(totals);
+export function setSums(row: RankedRow, totals: RankedSums | undefined): boolean {
+  const text = SUMS.pack(totals);
   const changed = row.shown.totals !== text;
   row.shown.totals = text;
-  row.routed = BigInt(totals?.routed ?? 0);
+  for (const sort of SUM_SORTS) row[sort] = BigInt(totals?.[SUM_KEYS[sort].column] ?? 0);
   return changed;
 }
 
@@ -173,7 +181,7 @@ export function moveOn(row: RankedRow, now: number): boolean {
 export interface ShownFacts {
   policy: RankedPolicy;
   pool: RankedPool | undefined;
-  totals: RankedFees | undefined;
+  totals: RankedSums | undefined;
   account: RankedAccount | undefined;
   token: RankedToken | undefined;
   events: EventsOfDay;
@@ -184,7 +192,7 @@ export function shownOf(row: RankedRow): ShownFacts {
   return {
     policy: POLICY.unpack(shown.policy, { address, mint, quote_mint: quote, bankroll }) as RankedPolicy,
     pool: POOL.unpack(shown.pool, { address: pool ?? '', base_mint: mint, quote_mint: quote }),
-    totals: FEES.unpack(shown.totals, { mint }),
+    totals: SUMS.unpack(shown.totals, { mint }),
     account: ACCOUNT.unpack(shown.account, { address: bankroll }),
     token: TOKEN.unpack(shown.token, { address: mint }),
     events: { count: events, last_time: lastEvent },

@@ -1,5 +1,13 @@
-import { OWN_KEYS, OWN_SORTS, type OwnSort } from '../../../schemas/responses/rankings.ts';
+import {
+  OWN_KEYS,
+  OWN_SORTS,
+  type OwnSort,
+  SUM_KEYS,
+  SUM_SORTS,
+  type SumSort,
+} from '../../../schemas/responses/rankings.ts';
 import type { Question } from '../../question.ts';
+import { addedUp } from '../../sum-columns.ts';
 import type { PolicyTotalsRow } from '../analytics/policy-totals.ts';
 import type { MintRow } from '../states/mints.ts';
 import type { StoredPolicy } from '../states/policy.ts';
@@ -82,12 +90,22 @@ export function rankedAccounts(addresses: PolicySelection): Question<RankedAccou
   };
 }
 
-export type RankedFees = Pick<PolicyTotalsRow, 'mint' | 'routed' | 'last_routed'>;
+/** The sums over its events that a policy is ranked by, each with the time of the newest of them. */
+export type RankedSums = Pick<PolicyTotalsRow, 'mint' | (typeof SUM_KEYS)[SumSort]['column' | 'newest']>;
 
-export function rankedFees(mints: PolicySelection): Question<RankedFees> {
+const SUMS = SUM_SORTS.flatMap((sort) => {
+  const { column, newest } = SUM_KEYS[sort];
+  return [
+    [column, 'sum'],
+    [newest, 'time'],
+  ] as const;
+});
+const SUMMED = addedUp(Object.fromEntries(SUMS));
+
+export function rankedSums(mints: PolicySelection): Question<RankedSums> {
   const { sql, params } = amongMints('t.mint', mints);
   return {
-    sql: `SELECT t.mint AS mint, toString(sum(t.routed)) AS routed, max(t.last_routed) AS last_routed
+    sql: `SELECT t.mint AS mint, ${SUMMED}
      FROM policy_totals AS t FINAL
      WHERE ${sql}
      GROUP BY t.mint ${byMint('t.mint', mints)}`,

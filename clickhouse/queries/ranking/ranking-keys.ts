@@ -1,5 +1,13 @@
 import { ANYTHING, UNDECODED, UNREADABLE } from '../../../schemas/incomplete.ts';
-import { OWN_KEYS, OWN_SORTS, type OwnSort, type Sort } from '../../../schemas/responses/rankings.ts';
+import {
+  OWN_KEYS,
+  OWN_SORTS,
+  type OwnSort,
+  ofSums,
+  type Sort,
+  SUM_KEYS,
+  type SumSort,
+} from '../../../schemas/responses/rankings.ts';
 import { notTakenBackFrom } from '../activity/derived.ts';
 import { FIRST_SLOT_AFTER } from '../status/slot-bounds.ts';
 import { LACKING } from '../transactions/unresolved.ts';
@@ -16,13 +24,21 @@ const BALANCES = `LEFT JOIN (
        SELECT address, amount, toUInt8(1) AS found FROM token_accounts FINAL WHERE exists = 1
      ) AS b ON b.address = p.bankroll`;
 
-const TOTALS = `LEFT JOIN (
-       SELECT r.mint AS mint, sum(r.routed) AS routed FROM policy_totals AS r FINAL GROUP BY r.mint
+/** Absent where a transaction of the policy may lack some of it. */
+function sumKey(sort: SumSort): RankingKey {
+  const { kind, amount, column } = SUM_KEYS[sort];
+  return {
+    join: `LEFT JOIN (
+       SELECT r.mint AS mint, sum(r.${column}) AS total FROM policy_totals AS r FINAL GROUP BY r.mint
      ) AS t ON t.mint = p.mint
      LEFT JOIN (
        SELECT DISTINCT arrayJoin(policies) AS policy, toUInt8(1) AS found FROM incomplete_by_slot FINAL
-       WHERE hasAny(missing, ['${ANYTHING}', '${UNDECODED}', '${UNREADABLE}', 'Routed', 'Routed.amount']) AND ${LACKING}
-     ) AS i ON i.policy = p.address`;
+       WHERE hasAny(missing, ['${ANYTHING}', '${UNDECODED}', '${UNREADABLE}', '${kind}', '${kind}.${amount}']) AND ${LACKING}
+     ) AS i ON i.policy = p.address`,
+    key: 'if({sumsKnown:UInt8} = 0 OR i.found, NULL, t.total)',
+    money: true,
+  };
+}
 
 const EVENTS = `LEFT JOIN (
        SELECT mint, uniqExact(signature, position) AS count FROM events_by_slot
@@ -56,9 +72,8 @@ export const RATES = `LEFT JOIN (
          {divisors:Array(UInt256)})) AS z)
      ) AS q ON q.mint = p.quote_mint`;
 
-const JOINED: Record<Exclude<Sort, OwnSort>, RankingKey> = {
+const JOINED: Record<Exclude<Sort, OwnSort | SumSort>, RankingKey> = {
   marketCap: { join: CAPS, key: 'k.cap', money: true },
-  fees: { join: TOTALS, key: 'if({sumsKnown:UInt8} = 0 OR i.found, NULL, t.routed)', money: true },
   bankroll: { join: BALANCES, key: 'if(b.found, b.amount, NULL)', money: true },
   activity: {
     join: EVENTS,
@@ -75,4 +90,5 @@ const OWN = OWN_SORTS.map((sort): [OwnSort, RankingKey] => {
 export const RANKING_KEYS: Record<Sort, RankingKey> = {
   ...JOINED,
   ...(Object.fromEntries(OWN) as Record<OwnSort, RankingKey>),
+  ...ofSums(sumKey),
 };

@@ -17,6 +17,7 @@ import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
+import { ofSums, SUM_KEYS, SUM_SORTS } from '../../../schemas/responses/rankings.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { countKinds, SETTINGS } from '../support/api.ts';
@@ -48,7 +49,7 @@ const RICHEST: RankedSelection = {
   ...{ sort: 'profit', order: 'desc', limit: 1, offset: 0, quote: key('quote') },
   ...{ mode: null, origin: null, model: null, locked: null, paused: null, search: null },
   ...{ launchpad: encodeBase58(LAUNCHPAD), rates: [], window: null, undated: [] },
-  ...{ sumsKnown: true, withoutFees: new Set<string>() },
+  ...{ sumsKnown: true, withoutSum: ofSums(() => new Set<string>()) },
 };
 
 const richest = (view: View): string | undefined => {
@@ -78,7 +79,7 @@ test('a page that is asked for again and again without being made anew is told o
   expect((await memory.read(richest)).value).toBe(rich.address);
 });
 
-test('sums that change alone take their place in the order', async () => {
+test.each(SUM_SORTS)('sums that change alone take their place in the order of %s', async (sort) => {
   const handOver = createHandOver();
   const memory = createMemory({
     ...{ store, feed: handOver, maxBytes: 10_000_000 },
@@ -87,10 +88,11 @@ test('sums that change alone take their place in the order', async () => {
   const highest = (view: View): string | undefined => {
     const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD) });
     if (ranked === null || ranked === 'engine') return undefined;
-    return ranked.page({ ...RICHEST, sort: 'fees' }).rows[0]?.mint;
+    return ranked.page({ ...RICHEST, sort }).rows[0]?.mint;
   };
-  for (const [name, amount] of [['first', '5'] as const, ['second', '6'] as const, ['first', '7'] as const]) {
-    const row = totalsRow(name, { routed: amount, log_offset: amount });
+  for (const [name, step] of [['first', 1] as const, ['second', 2] as const, ['first', 3] as const]) {
+    const amount = String(10 * SUM_SORTS.indexOf(sort) + step);
+    const row = totalsRow(name, { [SUM_KEYS[sort].column]: amount, log_offset: amount });
     const changes: Changes = new Map();
     await store.insert('policy_totals', [row]);
     noteRows(changes, 'policy_totals', [row]);

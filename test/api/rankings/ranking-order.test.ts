@@ -9,7 +9,13 @@ import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
-import { ORDERS, OWN_KEYS, type RankingsResponse, SORTS } from '../../../schemas/responses/rankings.ts';
+import {
+  ORDERS,
+  OWN_KEYS,
+  type RankingsResponse,
+  SORTS,
+  SUM_KEYS,
+} from '../../../schemas/responses/rankings.ts';
 import { isoMillis } from '../../../schemas/units.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { countKinds, SETTINGS } from '../support/api.ts';
@@ -59,6 +65,7 @@ const DOCUMENTS = ['https://m/1', 'https://m/2'];
 const AMOUNTS = Object.values(OWN_KEYS)
   .filter(({ money }) => money)
   .map(({ column }) => column);
+const SUMS = Object.values(SUM_KEYS);
 
 test(`the order in memory is the engine's, with ties, absent keys, filters and a clock that goes on (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
@@ -127,7 +134,8 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
         () =>
           write('policy_totals', [
             totalsRow(name, {
-              ...{ routed: amount(), last_routed: version % 3n === 0n ? null : TIME },
+              ...Object.fromEntries(SUMS.map(({ column }) => [column, amount()])),
+              ...Object.fromEntries(SUMS.map(({ newest }) => [newest, version % 3n === 0n ? null : TIME])),
               log_offset: String(version),
             }),
           ]),
