@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type RankingsResponse, SORTS } from '../../../schemas/responses/rankings.ts';
+import { type RankingsResponse, SORTS, SUM_SORTS } from '../../../schemas/responses/rankings.ts';
 import { isoMillis, isoTime } from '../../../schemas/units.ts';
 import { NOW } from '../support/api.ts';
 import {
@@ -105,17 +105,18 @@ describe('the page', () => {
     await held.api.insert('prices', [price('usd', '1')]);
     const ages = async () => {
       const [row] = await items();
-      return [row?.fees.asOf, row?.eventsLast24h.asOf, row?.usd.fees.asOf];
+      const ofSorts = SUM_SORTS.map((sort) => [row?.[sort].asOf, row?.usd[sort].asOf]);
+      return [row?.eventsLast24h.asOf, ...ofSorts];
     };
     const [first, later] = [isoTime(TIME + 400), isoMillis(NOW + 60_000)];
     const priced = isoMillis(NOW - 1000);
-    expect(await ages()).toEqual([first, first, first]);
+    expect(await ages()).toEqual([first, ...SUM_SORTS.map(() => [first, first])]);
     const moved = { slot: '3000', log_offset: '20', block_time: NOW / 1000 + 60 };
     await held.api.insert('applied', [
       appliedRow('transactions', 0, moved),
       appliedRow('accounts', 0, moved),
     ]);
-    expect(await ages()).toEqual([later, later, priced]);
+    expect(await ages()).toEqual([later, ...SUM_SORTS.map(() => [later, priced])]);
   });
 
   test('a sum of events without a time has none, nor have its dollars', async () => {
