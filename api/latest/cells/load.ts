@@ -1,10 +1,10 @@
 import type { ChangedTable, Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { inPieces } from '../../../clickhouse/key-pieces.ts';
-import { MANY_EVENTS } from '../../../clickhouse/queries/activity/activity.ts';
 import { type AlreadyRead, NOTHING_READ } from '../kinds/already-read.ts';
 import type { Hints, Kind, Loaded } from '../kinds/kind.ts';
 import { KINDS, type KindName, type ValueOf } from '../kinds/kinds.ts';
+import { isBusy } from './busy.ts';
 import type { Cells, Keys } from './cells.ts';
 import { type WithText, withText, withTexts } from './texts.ts';
 
@@ -119,10 +119,7 @@ function alreadyRead(loads: ReadonlyMap<KindName, Promise<LoadedKind>>): Already
 const hintsOf = (loads: ReadonlyMap<KindName, Promise<LoadedKind>>, cells: Cells): Hints => ({
   busyAmong: async (mints) => {
     const read = (await loads.get('totals'))?.values;
-    const eventsOf = (mint: string) => {
-      const totals = read?.get(mint) ?? cells.peek('totals', mint);
-      return BigInt((totals?.value as ValueOf<'totals'> | null)?.event_count ?? 0);
-    };
-    return new Set(mints.filter((mint) => eventsOf(mint) > MANY_EVENTS));
+    const totalsOf = (mint: string) => (read?.get(mint) ?? cells.peek('totals', mint))?.value;
+    return new Set(mints.filter((mint) => isBusy(totalsOf(mint) as ValueOf<'totals'>)));
   },
 });

@@ -1,5 +1,6 @@
 import { ANY, type ChangedTable, type Changes } from '../../../clickhouse/changes.ts';
-import { KINDS, type KindName } from '../kinds/kinds.ts';
+import { KINDS, type KindName, type ValueOf } from '../kinds/kinds.ts';
+import { isBusy } from './busy.ts';
 import { addKey, type Cells, type Keys } from './cells.ts';
 
 const NAMES = Object.keys(KINDS) as KindName[];
@@ -24,10 +25,12 @@ export function planOf(
   const load: Keys = new Map([...wanted].map(([kind, keys]) => [kind, new Set(keys)]));
   const drop: Keys = new Map();
   for (const [kind, keys] of changes === null ? [] : touchedBy(changes, cells, OTHERS)) {
-    const all = KINDS[kind].steady && keys.size <= MOST_STEADY && cells.isInUse(kind, clock);
+    const { steady, heavy } = KINDS[kind];
+    const all = steady && keys.size <= MOST_STEADY && cells.isInUse(kind, clock);
+    const isCheap = (key: string) => !heavy || !isBusy(cells.get('totals', key)?.value as ValueOf<'totals'>);
     for (const key of keys) {
       const used = cells.peek(kind, key)?.usedAt ?? 0;
-      addKey(all || clock - used <= WARM_MS ? load : drop, kind, key);
+      addKey(clock - used <= WARM_MS || (all && isCheap(key)) ? load : drop, kind, key);
     }
   }
   return { load, drop };

@@ -50,12 +50,14 @@ export interface Kind<Value> {
   isKeptUp(key: string): boolean;
   /** A row of its own, cheap to read: where it has changed it is read again, though nobody wanted it of late. */
   steady: boolean;
+  /** By mint, and not cheap where a mint has many events: such a one is read again where somebody wanted it of late. */
+  heavy: boolean;
   /** The key of the table that a key belongs to. */
   subject(key: string): string;
 }
 
 type Options = Partial<
-  Pick<Kind<unknown>, 'sums' | 'slow' | 'long' | 'steady' | 'isKeptUp' | 'leastWritten'>
+  Pick<Kind<unknown>, 'sums' | 'slow' | 'long' | 'steady' | 'heavy' | 'isKeptUp' | 'leastWritten'>
 >;
 type Touched = Kind<unknown>['touchedBy'];
 
@@ -109,6 +111,7 @@ function kindOf<Value>(
     slow: false,
     long: false,
     steady: false,
+    heavy: false,
     leastWritten: MANY_KEYS,
     isKeptUp: () => false,
     subject: (key) => key,

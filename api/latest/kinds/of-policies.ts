@@ -90,11 +90,11 @@ export const OF_POLICIES = {
     inOrder: policyTotalsInOrder,
   }),
   claimsOfDay: ofDay({ events: 'key' }, NO_CLAIMS, claimsOfDay, {
-    ...STEADY,
+    ...{ ...STEADY, heavy: true },
     all: { inOrder: claimsOfDayInOrder, windowOf: claimsWindow },
   }),
   eventsOfDay: ofDay({ events: 'key' }, NO_EVENTS, eventsOfDay, {
-    ...STEADY,
+    ...{ ...STEADY, heavy: true },
     all: { inOrder: eventsOfDayInOrder, windowOf: eventsWindow },
   }),
   /** Read last: where there is no room for all of it, all others have theirs. */

@@ -9,8 +9,10 @@ import { ofSums } from '../../../schemas/responses/rankings.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { insertWritten } from '../../support/written.ts';
+import { countKinds } from '../support/api.ts';
 import {
   appliedRow,
+  eventRow,
   key,
   LAUNCHPAD,
   mintRow,
@@ -18,6 +20,7 @@ import {
   poolKey,
   poolRow,
   tokenAccountRow,
+  totalsRow,
   venueAccountRow,
 } from '../support/rows.ts';
 
@@ -175,6 +178,38 @@ test('a state that has changed is read again with the turn, though nobody asked 
   const before = asked.length;
   expect((await memory.read(read(3))).value?.paused).toBe(1);
   expect(asked.length).toBe(before);
+});
+
+test('with the turn a day is read again of the mints that have few events; of one that has many who asks for it waits', async () => {
+  const { asked, memory, handOver, pass } = watched();
+  const [few, many] = [20, 21];
+  const name = (at: number) => NAMES[at] as string;
+  await store.insert('policy_totals', [
+    totalsRow(name(few), { event_count: '20000' }),
+    totalsRow(name(many), { event_count: '20001' }),
+  ]);
+  const withTotals = (at: number) => (view: View) => {
+    view.get('totals', key(name(at)));
+    return read(at)(view)?.events;
+  };
+  for (const at of [few, many]) expect((await memory.read(withTotals(at))).value).toBe(0);
+  pass(30_000);
+  await memory.read(withTotals(0));
+  const now = Math.floor(Date.now() / 1000);
+  const events = [few, many].map((at) => eventRow(name(at), 'Routed', 1, { block_time: now }));
+  await store.insert('events', events);
+  await countKinds(store, events as never);
+  const changes: Changes = new Map();
+  noteRows(changes, 'events', events);
+  handOver.note(changes);
+  await memory.turn();
+  const asksFor = async (at: number) => {
+    const before = asked.length;
+    expect((await memory.read(withTotals(at))).value).toBe(1);
+    return asked.slice(before).filter((sql) => sql.includes('FROM events FINAL')).length;
+  };
+  expect(await asksFor(few)).toBe(0);
+  expect(await asksFor(many)).toBe(1);
 });
 
 test('what changes behind the reading of all policies, and before it is in place, is told of them', async () => {
