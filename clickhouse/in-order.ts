@@ -28,16 +28,21 @@ export const inOrder =
 /** A tenth of a second of the engine. */
 const MOST_AWAITED = 500_000;
 
-/** So many rows of what is read are worth it. @throws Error where there are more */
+/** What was asked for has more rows than are worth it. */
+export class NotWorthError extends Error {
+  override name = 'NotWorthError';
+}
+
+/** So many rows of what is read are worth it. @throws NotWorthError where there are more */
 export function checkWorth(rows: number, most: number, { isAwaited }: Stretch): void {
   const limit = isAwaited === true ? Math.min(most, MOST_AWAITED) : most;
-  if (rows > limit) throw new Error(`there are ${rows} rows, more than ${limit}`);
+  if (rows > limit) throw new NotWorthError(`there are ${rows} rows, more than ${limit}`);
 }
 
 /**
  * The same of a table that grows with history: as much of it is read for a few of its keys.
  * @param from what is read, as FROM has it: its rows are counted first
- * @throws Error where they are more than are worth it
+ * @throws NotWorthError where they are more than are worth it
  */
 export const inOrderUpTo =
   (mostRows: number, from: string, sql: string): InOrder =>

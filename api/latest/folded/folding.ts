@@ -1,4 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
+import { NotWorthError } from '../../../clickhouse/in-order.ts';
 import { missingMark } from '../../../clickhouse/queries/progress/index-state.ts';
 import type { Cells } from '../cells/cells.ts';
 import type { Kind } from '../kinds/kind.ts';
@@ -61,11 +62,11 @@ export function createFolding(options: {
         else if (flight.fail()) rest(kind);
         return isSettled;
       };
-    } catch {
+    } catch (error) {
       // Whoever needs one of them asks for it by its key.
       flight.fail();
-      // What nobody waits for may be read all the same.
-      if (!isAwaited) rest(kind);
+      // What takes too long to be waited for may be read all the same.
+      if (!isAwaited || !(error instanceof NotWorthError)) rest(kind);
       return () => false;
     }
   };

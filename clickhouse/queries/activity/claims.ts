@@ -88,7 +88,7 @@ const IN_ORDER = inOrder(
 
 /**
  * The same of all mints that have any, with how many of each there are to be: see `wholeClaims`.
- * @throws Error where there are more than are worth it
+ * @throws NotWorthError where there are more than are worth it
  */
 export const recentClaimsInOrder: InOrder = async (store, stretch) => {
   const [much] = await store.query<{ events: string; claims: string }>(MUCH);

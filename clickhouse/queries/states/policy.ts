@@ -83,8 +83,7 @@ const newestOf = (which: string): string => `
 
 const NEWEST_SLOTS = `
   SELECT policy, max(slot) AS newest FROM policy_transactions WHERE policy IN {keys:Array(String)} GROUP BY policy`;
-const IN_NEWEST_SLOTS = `AND (policy, slot) IN (
-  SELECT arrayJoin(arrayZip({keys:Array(String)}, {slots:Array(UInt64)})))`;
+const IN_NEWEST_SLOTS = 'AND (policy, slot) IN arrayZip({keys:Array(String)}, {slots:Array(UInt64)})';
 
 /**
  * The newest transaction with an event of each of these policies or a write to it, by policy. It is looked for in the newest

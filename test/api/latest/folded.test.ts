@@ -209,6 +209,36 @@ test.each(CANNOT)(
   },
 );
 
+test.each([
+  ['what takes the engine long is read behind the turn, which does not wait for it', '600000', [true, 2]],
+  ['what nobody can read is left for a while', '1000000000', [false, 2]],
+])('%s', async (_, events, outcome) => {
+  let looks = 0;
+  const store = {
+    query: async (sql: string) => {
+      if (sql.includes('AS mark')) return [{ mark: 'the same' }];
+      if (!sql.includes('FROM events')) return [];
+      looks += 1;
+      return [{ events, claims: '0' }];
+    },
+    lines: async () => linesOf([]),
+  } as unknown as Store;
+  const cells = createCells(1_000_000);
+  const folding = createFolding({
+    ...{ store, cells, clock: Date.now, monotonic: () => 0 },
+    ...{ mark: () => 'the same', before: async () => {} },
+  });
+  cells.asked('claims', 0);
+  (await folding.begin(['claims']))();
+  expect([cells.has('claims', HIGH), looks]).toEqual([false, 1]);
+  folding.goOn(0);
+  await awaited(() => expect(folding.isUnderWay()).toBe(false));
+  expect([cells.has('claims', HIGH), looks]).toEqual(outcome);
+  folding.goOn(0);
+  await awaited(() => expect(folding.isUnderWay()).toBe(false));
+  expect(looks).toBe(2);
+});
+
 test('beyond its room nothing is read: the store is asked for what lies there', async () => {
   const folded = createFolded({ most: 1, used: 0 }, 20_000);
   await readAll(folded, allRows());
