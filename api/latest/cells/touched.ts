@@ -27,7 +27,7 @@ export function planOf(
   for (const [kind, keys] of changes === null ? [] : touchedBy(changes, cells, OTHERS)) {
     const { steady, heavy } = KINDS[kind];
     const all = steady && keys.size <= MOST_STEADY && cells.isInUse(kind, clock);
-    const isCheap = (key: string) => !heavy || !isBusy(cells.get('totals', key)?.value as ValueOf<'totals'>);
+    const isCheap = (key: string) => !heavy || !isBusy(cells.peek('totals', key)?.value as ValueOf<'totals'>);
     for (const key of keys) {
       const used = cells.peek(kind, key)?.usedAt ?? 0;
       addKey(clock - used <= WARM_MS || (all && isCheap(key)) ? load : drop, kind, key);
