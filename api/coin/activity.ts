@@ -1,16 +1,16 @@
-import { type EventRow, MANY_EVENTS } from '../../clickhouse/queries/activity/activity.ts';
+import type { EventRow } from '../../clickhouse/queries/activity/activity.ts';
 import { shownSummary } from '../../schemas/program/stored-summary.ts';
 import type { ActivityItem, ActivityResponse } from '../../schemas/responses/coin/activity.ts';
 import { timeOf } from '../../schemas/units.ts';
 import { pageOf } from '../http/paging.ts';
+import { isBusy } from '../latest/cells/busy.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
 import type { Coin } from './find.ts';
 
 /** `GET /coins/:mint/activity`, newest first. */
 export function activity({ mint, view, query }: Coin): ActivityResponse {
   const { limit, offset } = pageOf(query, { fallback: 50, max: 200 });
-  const events = view.get('totals', mint)?.event_count ?? '0';
-  const isMany = BigInt(events) > MANY_EVENTS;
+  const isMany = isBusy(view.get('totals', mint));
   const rows = view.get('activity', pageKey(mint, String(isMany), limit, offset));
   return {
     mint,
