@@ -14,6 +14,7 @@ import type { StateCells } from './state-cells.ts';
 import { createTimeSlices } from './time-slices.ts';
 import { createTurns } from './turns.ts';
 import { type Overlay, openView, type View } from './view.ts';
+import { createWallClock } from './wall-clock.ts';
 
 export interface MemoryOptions {
   store: Store;
@@ -70,7 +71,8 @@ const NOTHING: Overlay = new Map();
 const stateCell = (): Cell => ({ value: null, stamp: 0, until: Number.POSITIVE_INFINITY, usedAt: 0 });
 
 export function createMemory(options: MemoryOptions): Memory {
-  const { feed, clock, monotonic, maxBytes, mostRanked } = options;
+  const { feed, monotonic, maxBytes, mostRanked } = options;
+  const wall = createWallClock(options.clock);
   let heardAt = monotonic();
   const heard = () => {
     heardAt = monotonic();
@@ -83,7 +85,7 @@ export function createMemory(options: MemoryOptions): Memory {
   const [parts, rowParts] = [createAnswerParts(PARTS_BYTES), createRowParts(ROWS_BYTES)];
   const itself: Source = { stamp: 0, until: Number.POSITIVE_INFINITY, usedAt: 0 };
   const memory = { itself, cells, parts, rowParts, state, ranked, clock: 0 };
-  const turns = createTurns({ ...{ store, feed, clock, monotonic, memory }, besideStore: options.store });
+  const turns = createTurns({ ...{ store, feed, wall, monotonic, memory }, besideStore: options.store });
 
   return {
     turn: turns.turn,
@@ -97,14 +99,14 @@ export function createMemory(options: MemoryOptions): Memory {
     },
     holds: (made) => {
       memory.clock = monotonic();
-      return holds(made, clock(), memory.clock);
+      return holds(made, wall.now(), memory.clock);
     },
     readNow: (make) => {
       if (!turns.haveBegun()) return null;
       memory.clock = monotonic();
       const slices = createTimeSlices(monotonic);
       slices.begin();
-      const reading = openView(memory, clock(), NOTHING, slices);
+      const reading = openView(memory, wall.now(), NOTHING, slices);
       const { view, made } = reading;
       const answer = attempt(() => make(view), reading);
       return answer && made(answer.value);
@@ -117,10 +119,11 @@ export function createMemory(options: MemoryOptions): Memory {
       for (let rounds = 1; rounds <= MOST_ROUNDS || monotonic() < patientUntil; rounds += 1) {
         memory.clock = monotonic();
         slices.begin();
-        const reading = openView(memory, clock(), own.overlay, slices);
+        const reading = openView(memory, wall.now(), own.overlay, slices);
         const { view, lacks, made } = reading;
         const answer = attempt(() => make(view), reading);
-        const isSettled = own.isSettled();
+        // What was read by a clock that was put back meanwhile says nothing of now.
+        const isSettled = own.isSettled() && turns.stands();
         if (answer !== null && isSettled) return made(answer.value);
         if (reading.isUnfinished()) {
           // That something more is made of it is no round of its own.

@@ -17,6 +17,7 @@ import { KINDS, type KindName } from './kinds/kinds.ts';
 import type { Ranked } from './ranked/ranked.ts';
 import { type SlowReads, slowReadsBeside } from './slow-reads.ts';
 import type { StateCells } from './state-cells.ts';
+import type { WallClock } from './wall-clock.ts';
 
 /** The turns in which memory is brought to what the store has. */
 export interface Turns {
@@ -45,8 +46,7 @@ export interface TurnsOptions {
   /** The same, unobserved: who reads it beside says nothing of whether it answers. */
   besideStore: Store;
   feed: Feed;
-  /** Unix milliseconds. */
-  clock(): number;
+  wall: WallClock;
   /** Milliseconds that only go forward. */
   monotonic(): number;
   memory: { cells: Cells; state: StateCells; ranked: Ranked; readonly clock: number };
@@ -56,7 +56,8 @@ export interface TurnsOptions {
 const MOST_LOOKS = 3;
 
 export function createTurns(options: TurnsOptions): Turns {
-  const { store, feed, clock, monotonic, memory } = options;
+  const { store, feed, wall, monotonic, memory } = options;
+  const clock = wall.now;
   const { cells, state, ranked } = memory;
   let wantsRanked = false;
   let missing: Missing | null = null;
@@ -106,7 +107,7 @@ export function createTurns(options: TurnsOptions): Turns {
     const sums = wantsRanked || [...wanted.keys()].some((kind) => KINDS[kind].sums);
     wantsRanked = false;
     // Sums take what has changed, too: where the turn fails behind that, nobody tells of it again.
-    moved = (await feed.moved()) || moved || sums;
+    moved = (await feed.moved()) || moved || sums || wall.wasPutBack();
     const first = folding.begin(wanted.keys());
     try {
       if (moved) await bringUp(wanted);
@@ -127,6 +128,10 @@ export function createTurns(options: TurnsOptions): Turns {
       // The marker before what was changed up to it, that before the rows, and last what is missing from them.
       const applied = await appliedState(store);
       carry(await feed.take());
+      if (wall.wasPutBack()) {
+        carry(null);
+        wall.goOn();
+      }
       const { load, drop } = planOf(wanted, carried, cells, memory.clock);
       const loading = startLoads(store, load, clock(), cells, { changes: carried, slot: since });
       const [loaded, order] = await Promise.all([
@@ -169,7 +174,7 @@ export function createTurns(options: TurnsOptions): Turns {
   return {
     turn: () => together(null),
     haveBegun: () => begun,
-    stands: () => begun && carried !== null,
+    stands: () => begun && carried !== null && !wall.wasPutBack(),
     isBehind: () => moved,
     isFolding: () => folding.isUnderWay(),
     contactAt: () => contactAt,
