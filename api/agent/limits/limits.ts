@@ -24,12 +24,18 @@ export async function databaseTime(db: Queries): Promise<string> {
   return (row as { now: string }).now;
 }
 
+/**
+ * SQL of whether a time counts. What is ahead was written before the clock was put back: it would count for as long as that
+ * had been ahead, and nobody could write for hours.
+ */
+export const isRecent = (now: string) => `at > ${now} - interval '60 seconds' AND at <= ${now}`;
+
 /** Seconds until the oldest of the newest `most` times is a minute old, or null where there are fewer. */
 const WAIT = `ceil(extract(epoch FROM at + interval '60 seconds' - $2::timestamptz))::int AS wait`;
 
 async function waitFor(db: Queries, times: string, subject: string, now: string, most: number) {
   const [row] = await db.query<{ wait: number }>(
-    `SELECT ${WAIT} FROM (${times}) AS times WHERE at > $2::timestamptz - interval '60 seconds'
+    `SELECT ${WAIT} FROM (${times}) AS times WHERE ${isRecent('$2::timestamptz')}
      ORDER BY at DESC OFFSET ${most - 1} LIMIT 1`,
     [subject, now],
   );
@@ -69,6 +75,8 @@ export const failedOf = (address: string): string => `failed:${address}`;
 export const refusedOf = (mint: string): string => `refused:${mint}`;
 
 const REMEMBERED = 100_000;
+/** More the database says of attempts that are ahead of its clock, which the next sweep deletes. */
+const LONGEST_WAIT_S = 60;
 
 /**
  * What the database has refused is refused without asking it again: a flood costs it `most` rows a minute.
@@ -103,5 +111,5 @@ async function countOne(db: Db, subject: string, most: number): Promise<number |
     subject,
     most,
   ]);
-  return row?.wait ?? null;
+  return row?.wait == null ? null : Math.min(row.wait, LONGEST_WAIT_S);
 }

@@ -5,11 +5,16 @@ import type { Db } from '../../postgres/port.ts';
 
 const EVERY_MS = 60_000;
 
-/** Deletes what is over, by the database's clock: expired sessions, spent nonces, attempts older than a minute. */
+/**
+ * Deletes what is over, by the database's clock: expired sessions, spent nonces, attempts older than a minute, and those
+ * ahead by as much, which count until a clock that was put back comes there again.
+ */
 export async function sweep(db: Db): Promise<void> {
   await db.query('DELETE FROM sessions WHERE expires_at <= now()');
   await db.query('DELETE FROM spent_nonces WHERE expires_at <= now()');
-  await db.query(`DELETE FROM attempts WHERE at < now() - interval '2 minutes'`);
+  await db.query(
+    `DELETE FROM attempts WHERE at < now() - interval '2 minutes' OR at > now() + interval '1 minute'`,
+  );
   await db.tidy?.();
 }
 

@@ -4,12 +4,12 @@ import { attemptCounter } from '../../../api/agent/limits/limits.ts';
 import { createQueue } from '../../../api/agent/limits/queue.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 
-/** A database that counts what it is asked, and has room for so many attempts. */
-function counting(room: number) {
+/** A database that counts what it is asked, has room for so many attempts, and then says how long to wait. */
+function counting(room: number, wait = 7) {
   const asked: string[] = [];
   const query = async (sql: string) => {
     asked.push(sql);
-    return [{ wait: asked.length <= room ? null : 7 }];
+    return [{ wait: asked.length <= room ? null : wait }];
   };
   return { asked, db: { query } as unknown as Db };
 }
@@ -41,4 +41,15 @@ test('who was refused waits no longer because the time of the machine was put ba
   await expect(attempt()).rejects.toMatchObject({ retryAfter: 7 });
   put.mockRestore();
   expect(asked.length).toBe(1);
+});
+
+test('who was refused asks again after a minute, though the clock of the database was put back by hours', async () => {
+  const { asked, db } = counting(0, 7_200);
+  let now = 0;
+  const { count } = attemptCounter(db, createQueue(), () => now);
+  const attempt = () => count('failed:192.0.2.1', 0, 'none is the most');
+  await expect(attempt()).rejects.toMatchObject({ retryAfter: 60 });
+  now += 60_000;
+  await expect(attempt()).rejects.toMatchObject({ retryAfter: 60 });
+  expect(asked.length).toBe(2);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { sweep } from '../../../api/agent/limits/sweep.ts';
 import { freshAddress } from './support/api-at.ts';
 import { ENGINES } from './support/postgres.ts';
 import { BEARER_ROUTES, refusalsOf } from './support/refused.ts';
@@ -62,6 +63,28 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     await refused(429, 'rate_limited', () => stage.api.call('POST', 'options/close', release, token));
     // What is held already is told before any limit, so that a retry learns of its own row.
     expect((await open(token, 'ETH-7')).status).toBe(409);
+  });
+
+  test('what was written by a clock that was ahead keeps nobody waiting until it comes there again', async () => {
+    const { mint, token } = await loggedIn();
+    for (let n = 0; n < 20; n += 1) expect((await post(token)).status).toBe(201);
+    for (let n = 0; n < 10; n += 1) expect((await open(token, `ETH-${n}`)).status).toBe(201);
+    for (let n = 0; n < 60; n += 1) await stage.api.call('POST', 'posts', {}, token);
+    await age(mint, -7_200);
+    expect((await post(token)).status).toBe(201);
+    expect((await open(token, 'ETH-10')).status).toBe(201);
+  });
+
+  test('so it is with attempts that do not authenticate, a sweep later', async () => {
+    const attempt = (address: string) => stage.api.call('POST', 'posts', POST, 'D'.repeat(43), address);
+    const [waiting, swept] = [freshAddress(), freshAddress()];
+    for (const from of [waiting, swept])
+      for (let n = 0; n < 60; n += 1) expect((await attempt(from)).status).toBe(401);
+    await stage.db.query(`UPDATE attempts SET at = at + interval '2 hours' WHERE subject LIKE 'failed:%'`);
+    // For a minute at most, as whoever is refused: see `refused`.
+    await refused(429, 'rate_limited', () => attempt(waiting));
+    await sweep(stage.db);
+    expect((await attempt(swept)).status).toBe(401);
   });
 
   test('20 exposures may be held; the next is 429 too_many_exposures', async () => {
