@@ -29,8 +29,9 @@ export interface Connections {
  * A stopped or unreachable broker still accepts connections, or keeps those it has, and the client goes on asking it
  * for one timeout after the other. So the first timeout ends its connections, and for a while it refuses new ones as
  * a broker that is down does, which the client knows to go round.
+ * @param now milliseconds that only go forward
  */
-export function createConnections(now: () => number = Date.now): Connections {
+export function createConnections(now: () => number = () => performance.now()): Connections {
   const sockets = new Map<string, Set<net.Socket>>();
   const silentSince = new Map<string, number>();
   const heardAt = new Map<string, number>();

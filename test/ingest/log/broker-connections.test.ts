@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createConnections } from '../../../ingest/log/kafka/broker-connections.ts';
 
 const closed = (socket: net.Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
@@ -26,4 +26,18 @@ test('a connection to a broker that has ended waits for nothing, however often t
     expect(socket.listenerCount('connect')).toBe(0);
   }
   await new Promise((resolve) => server.close(resolve));
+});
+
+test('a silent broker is left alone for no longer because the time of the machine was put back', () => {
+  const [silent, other] = ['192.0.2.1:9092', '192.0.2.2:9092'];
+  const connections = createConnections();
+  connections.timedOut(silent);
+  expect(connections.inOrder([silent, other])).toEqual([other, silent]);
+  const [ran, told] = [performance.now(), Date.now()];
+  const running = vi.spyOn(performance, 'now').mockReturnValue(ran + 60_000);
+  const put = vi.spyOn(Date, 'now').mockReturnValue(told - 3_600_000);
+  const later = connections.inOrder([silent, other]);
+  running.mockRestore();
+  put.mockRestore();
+  expect(later).toEqual([silent, other]);
 });
