@@ -28,6 +28,7 @@ export async function lastHours(
       (name) =>
         `('${name}', toString(${name === 'exists' ? `${of}.${name}` : `if(${when}, ${of}.${name}, NULL)`}))`,
     );
+  const those = (column: string) => (addresses.length === 0 ? '1' : `${column} IN {addresses:Array(String)}`);
   const rows = await store.query<{
     compared: number;
     address: string;
@@ -40,9 +41,9 @@ export async function lastHours(
      FROM ${table} AS l FINAL
      JOIN (
        SELECT * FROM account_hours FINAL
-       WHERE (empty({addresses:Array(String)}) OR address IN {addresses:Array(String)})
-         AND (address, version) IN (SELECT address, max(version) FROM account_hours GROUP BY address)) AS h ON h.address = l.address
-     WHERE (empty({addresses:Array(String)}) OR l.address IN {addresses:Array(String)})
+       WHERE ${those('address')} AND (address, version) IN (
+         SELECT address, max(version) FROM account_hours WHERE ${those('address')} GROUP BY address)) AS h ON h.address = l.address
+     WHERE ${those('l.address')}
        -- An hour is written first. Of a slot without a time none is known.
        AND h.version <= l.version
        AND NOT (l.block_time IS NULL AND l.version > h.version)

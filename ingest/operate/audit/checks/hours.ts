@@ -5,17 +5,22 @@ import {
   countedHours,
   HOUR_COUNTERS,
   type HourCounter,
+  type HourDifference,
   lastHours,
 } from '../../../../clickhouse/queries/audit/hours.ts';
 import { HOUR_COLUMNS, type HourTable } from '../../../../clickhouse/tables.ts';
+import { chunks } from '../../../../runtime/chunks.ts';
 import { pause } from '../../../../runtime/process/lifecycle.ts';
 import { HOUR_S, isoTime } from '../../../../schemas/units.ts';
 import type { AuditContext } from '../context.ts';
 import { historyState, missingBefore } from '../history-state.ts';
+import type { Report } from '../report.ts';
 import { firstDivergence } from './divergence.ts';
 
 const SUBJECT = 'hours';
 const POLICIES_AT_ONCE = 50;
+/** The list travels as a bound parameter, of which a server takes 131,072 characters, encoded. */
+const ADDRESSES_AT_ONCE = 1_000;
 
 const TERMS: Record<HourCounter, readonly Term[]> = {
   fees_claimed: ['FeesClaimed.a'],
@@ -48,24 +53,28 @@ async function auditLast({ store, report, signal, pauseMs }: AuditContext, table
   if (differences.length === 0) return;
   // The two were read one after the other: what is found twice was not written between.
   await pause(pauseMs, signal);
-  const suspects = [...new Set(differences.map(({ address }) => address))];
-  const again = await lastHours(store, table, suspects.slice(0, 1_000));
-  for (const { address, column, kept, latest, slot, version } of again.differences) {
-    const isFoundAgain = differences.some(
-      (one) =>
-        one.address === address && one.column === column && one.kept === kept && one.version === version,
-    );
-    if (!isFoundAgain) continue;
-    report.difference(SUBJECT, {
-      mint: null,
-      figure: `account_hours.${column} of ${address}`,
-      values: [
-        ['kept', kept],
-        ['served', latest],
-      ],
-      slot,
-    });
+  const suspects = new Set(differences.map(textOf));
+  const addresses = new Set(differences.map(({ address }) => address));
+  for (const some of chunks([...addresses], ADDRESSES_AT_ONCE)) {
+    if (signal.aborted) return;
+    const again = await lastHours(store, table, some);
+    for (const one of again.differences) if (suspects.has(textOf(one))) tellLast(report, one);
   }
+}
+
+const textOf = ({ address, column, kept, version }: HourDifference): string =>
+  JSON.stringify([address, column, kept, version]);
+
+function tellLast(report: Report, { address, column, kept, latest, slot }: HourDifference): void {
+  report.difference(SUBJECT, {
+    mint: null,
+    figure: `account_hours.${column} of ${address}`,
+    values: [
+      ['kept', kept],
+      ['served', latest],
+    ],
+    slot,
+  });
 }
 
 async function auditCounted(context: AuditContext, mints: readonly string[]): Promise<void> {
