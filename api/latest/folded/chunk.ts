@@ -6,6 +6,8 @@ import type { Stretch } from '../../../clickhouse/in-order.ts';
 export interface Chunk {
   behind: string;
   last: string;
+  /** Whether the rows of the last key are not in it: they are more than are read at once. */
+  lacksLast: boolean;
   /** Of the columns, the key's first. */
   names: readonly string[];
   /** The first key of each page, and where its bytes end. */
@@ -26,8 +28,7 @@ const FOLDING = { level: 1, windowBits: 13, memLevel: 6, chunkSize: PAGE_CHARS }
 
 /**
  * Folds the lines that were read of a stretch. Where as many came as were asked for the rows of the last key may not be
- * all: it is left to the next.
- * @throws Error where one key has more rows than that.
+ * all: it is left to the next, or out where that would come no further.
  */
 export async function foldLines(text: string, { behind, last, most }: Stretch): Promise<Chunk> {
   const names = text === '' ? [] : (JSON.parse(text.slice(0, text.indexOf('\n'))) as string[]);
@@ -60,20 +61,25 @@ export async function foldLines(text: string, { behind, last, most }: Stretch): 
     at = end < 0 ? text.length : end + 1;
   }
   const isCut = rows >= most;
-  if (isCut && before === '') throw new Error(`a key has ${most} rows and more`);
+  const lacksLast = isCut && (before === '' || key === last);
   const end = isCut ? ofKey : text.length;
   if (end > from) await close(end);
   else firsts.length = pages.length;
   const kept = isCut ? rows - keyRows : rows;
   let length = 0;
   const ends = Uint32Array.from(pages, (page) => (length += page.length));
-  const rowBytes = kept === 0 ? 0 : (end - begun) / kept;
-  const reach = isCut ? copyOf(before) : last;
-  return { behind, last: reach, names, firsts, ends, bytes: Buffer.concat(pages), rows: kept, rowBytes };
+  const rowBytes = rows === 0 ? 0 : (text.length - begun) / rows;
+  const reach = isCut ? copyOf(lacksLast ? key : before) : last;
+  const bytes = Buffer.concat(pages);
+  return { behind, last: reach, lacksLast, names, firsts, ends, bytes, rows: kept, rowBytes };
 }
 
 /** Whether a text can be a key of rows in order: what is none is not looked for in them. */
 export const isKey = (text: string): boolean => /^[0-9A-Za-z]+$/.test(text);
+
+/** Whether the rows of a key are in a chunk that ends with it or behind it. */
+export const tellsOf = ({ behind, last, lacksLast }: Chunk, key: string): boolean =>
+  key > behind && !(lacksLast && key === last);
 
 /** The rows of a key that lies in a chunk, as the store gives them by their key, and their size as text. */
 export function rowsAt(chunk: Chunk, key: string): { rows: object[]; chars: number } {

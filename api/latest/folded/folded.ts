@@ -1,5 +1,5 @@
 import { END, type Stretch } from '../../../clickhouse/in-order.ts';
-import { type Chunk, isKey, rowsAt } from './chunk.ts';
+import { type Chunk, isKey, rowsAt, tellsOf } from './chunk.ts';
 
 /** What is known of a key: its rows as they were read, or its value as it was told last. */
 export type FoldedValue = { rows: readonly object[]; chars: number } | { text: string; until: number };
@@ -55,7 +55,7 @@ interface Told {
 
 /** @param mostTold bytes of text that are told before it is put where it belongs, by reading all of it again */
 export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
-  /** One behind the other, from the first key on. */
+  /** One behind the other, from the first key on; what lies between two is asked for by its key. */
   let chunks: Chunk[] = [];
   let told = new Map<string, Told>();
   let toldBytes = 0;
@@ -65,6 +65,10 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
   let again: number | null = null;
 
   const reach = () => chunks.at(-1)?.last ?? '';
+  const chunkOf = (key: string): Chunk | undefined => {
+    const chunk = chunks.find(({ last }) => key <= last);
+    return chunk !== undefined && tellsOf(chunk, key) ? chunk : undefined;
+  };
   const sizeOf = (key: string, { text }: Told) => key.length + (text?.length ?? 0) + TOLD_OVERHEAD;
   const remove = (key: string) => {
     const known = told.get(key);
@@ -81,7 +85,10 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
     if (toldBytes > mostTold && chunks.length > 0) again ??= 0;
     const old = again === null ? undefined : chunks[again];
     if (again !== null && old !== undefined)
-      return { at: again, stretch: { behind: old.behind, last: old.last, most: ALL_ROWS } };
+      return {
+        at: again,
+        stretch: { behind: old.behind, last: old.last, most: old.lacksLast ? FIRST_ROWS : ALL_ROWS },
+      };
     if (reach() !== END && room.used < room.most) {
       const rowBytes = chunks.at(-1)?.rowBytes ?? 0;
       const most = chunks.length === 0 ? FIRST_ROWS : Math.ceil(STRETCH_BYTES / Math.max(rowBytes, 1));
@@ -93,12 +100,12 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
     return null;
   };
   const put = (at: number, chunk: Chunk, begunAt: number) => {
+    const last = chunks[at + 1]?.behind ?? chunk.last;
     room.used += chunk.bytes.length - (chunks[at]?.bytes.length ?? 0);
     chunks[at] = chunk;
     if (again !== null) again = again + 1 < chunks.length ? again + 1 : null;
-    const { behind, last } = chunk;
     for (const [key, { at: toldAt }] of told)
-      if (toldAt <= begunAt && key > behind && key <= last) remove(key);
+      if (key > chunk.behind && key <= last && (toldAt <= begunAt || !chunkOf(key))) remove(key);
     if (again === null && toldBytes > mostTold) removeBeyond();
   };
 
@@ -110,13 +117,13 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
 
   return {
     forget,
-    has: (key) => flight !== null || (chunks.length > 0 && key <= reach()) || told.has(key),
+    has: (key) => flight !== null || chunkOf(key) !== undefined || told.has(key),
     get: (key) => {
       const known = told.get(key);
       if (known !== undefined)
         return known.text === null ? undefined : { text: known.text, until: known.until };
       if (!isKey(key)) return undefined;
-      const chunk = chunks.find(({ last }) => key <= last);
+      const chunk = chunkOf(key);
       return chunk && rowsAt(chunk, key);
     },
     told: (key, text, until) => {

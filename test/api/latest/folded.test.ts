@@ -47,8 +47,6 @@ test('rows of the last key are left to the next stretch where more of them may c
     expect(rowsAt(chunk, all[most - 1]?.[0] as string).rows).toEqual([]);
     expect(rowsAt(chunk, chunk.last).rows).toEqual(found(KEYS.indexOf(chunk.last)));
   }
-  const ofOne = rowsOf(2);
-  await expect(foldLines(linesOf(ofOne), { ...ALL, most: ofOne.length })).rejects.toThrow(/a key has/);
 });
 
 const empty = () => ({ most: 10_000_000, used: 0 });
@@ -238,6 +236,62 @@ test.each([
   folding.goOn(0);
   await awaited(() => expect(folding.isUnderWay()).toBe(false));
   expect(looks).toBe(2);
+});
+
+test('a key with more rows than are read at once is asked for by itself; all that lie behind it are read', async () => {
+  const [long, longer] = [LOW, HIGH];
+  const many = (one: string, count: number) =>
+    Array.from({ length: count }, (_, row) => [one, `row ${row}`, row, null]);
+  const extra = new Map([
+    [long, many(long, 1_000)],
+    [longer, many(longer, 110_000)],
+  ]);
+  const rows = KEYS.slice(10).flatMap((one, at) => extra.get(one) ?? rowsOf(at + 10));
+  const store = {
+    query: async () => [],
+    lines: async (_: string, { behind, last, most }: typeof ALL) =>
+      linesOf(rows.filter(([one]) => String(one) > behind && String(one) <= last).slice(0, most)),
+  } as unknown as Store;
+  const cells = createCells(1_000_000);
+  const folding = createFolding({
+    ...{ store, cells, clock: Date.now, monotonic: () => 0 },
+    ...{ mark: () => null, before: async () => {} },
+  });
+  (await folding.begin(['venueAccounts']))();
+  cells.asked('venueAccounts', 0);
+  folding.goOn(0);
+  await awaited(() => expect(folding.isUnderWay()).toBe(false));
+  const known = KEYS.map((one) => cells.get('venueAccounts', one)?.value);
+  const expected = KEYS.map((_, at) => found(at));
+  // Of those before the first one it is known that there are none.
+  expect(known.slice(0, 11)).toEqual([...Array(10).fill([]), undefined]);
+  expect(known.slice(11, 1_990)).toEqual(expected.slice(11, 1_990));
+  expect(known[1_990]).toBeUndefined();
+  expect(known.slice(1_991)).toEqual(expected.slice(1_991));
+  expect([long, MIDDLE, longer].map((one) => cells.has('venueAccounts', one))).toEqual([false, true, false]);
+});
+
+test('a key that was left out is known once its rows are few, with what was told while they were read', async () => {
+  const folded = createFolded(empty(), 20_000);
+  const many = Array.from({ length: 1_000 }, (_, row) => [LOW, `row ${row}`, row, null]);
+  const others = allRows().filter(([one]) => String(one) > LOW);
+  await readAll(folded, [...many, ...others]);
+  const readAgain = async (rows: readonly unknown[][], meanwhile = () => {}) => {
+    folded.told(HIGH, 'x'.repeat(30_000), 0);
+    const flight = folded.begin();
+    meanwhile();
+    flight?.place(await stretchOf(rows, flight.stretch));
+    await readAll(folded, rows);
+    return [KEYS[5] as string, LOW, MIDDLE].map((one) => textOf(folded.get(one)));
+  };
+  // Behind one that is new, it is as long as before, and nothing that was told of it is kept.
+  const tell = () => folded.has(LOW) && folded.told(LOW, 'told', 0);
+  const added = [...rowsOf(5), ...many, ...others];
+  expect(await readAgain(added, tell)).toEqual([first(5), undefined, first(1_000)]);
+  expect([folded.has(LOW), folded.has(MIDDLE), folded.isDue()]).toEqual([false, true, false]);
+  const few = [...rowsOf(5), ...many.slice(0, 9), ...others];
+  expect(await readAgain(few, tell)).toEqual([first(5), 'told', first(1_000)]);
+  expect(await readAgain(few)).toEqual([first(5), 'row 0', first(1_000)]);
 });
 
 test('beyond its room nothing is read: the store is asked for what lies there', async () => {
