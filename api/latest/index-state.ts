@@ -91,6 +91,9 @@ export function stateOf(applied: AppliedState, missing: Missing, isSettled: bool
   };
 }
 
+/** Of the gaps, and of what holds them open. */
+const NAMED = 5;
+
 function historyReason(
   applied: AppliedState,
   gaps: readonly GapState[],
@@ -98,12 +101,21 @@ function historyReason(
 ): string | null {
   if (gaps.length === 0 && applied.slot === '0') return 'nothing of the chain is indexed yet';
   if (openGaps.length === 0) return null;
-  const slots = openGaps.map((gap) => `${gap.from_slot} to ${gap.to_slot}`).slice(0, 5);
-  const why = openGaps.flatMap(obstacle).slice(0, 5);
+  const slots = openGaps.map((gap) => `${gap.from_slot} to ${gap.to_slot}`);
+  const why = openGaps.flatMap(obstacle);
+  const which = `${slots.slice(0, NAMED).join(', ')}${others(slots, 'and of', 'gap')}`;
   return [
-    `history is not complete: the transactions of slots ${slots.join(', ')} are not read yet`,
-    ...why,
-  ].join('; ');
+    `history is not complete: the transactions of slots ${which} are not read yet`,
+    `${why.slice(0, NAMED).join('; ')}${others(why, 'and', 'obstacle')}`,
+  ]
+    .filter((part) => part !== '')
+    .join('; ');
+}
+
+/** What is not named of a list is counted. */
+function others(all: readonly string[], and: string, what: string): string {
+  const count = all.length - NAMED;
+  return count <= 0 ? '' : ` ${and} ${count} more ${what}${count === 1 ? '' : 's'}`;
 }
 
 function obstacle({ unread, first_slot: first }: GapState): string[] {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createCells } from '../../../api/latest/cells/cells.ts';
 import { withText } from '../../../api/latest/cells/texts.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
-import type { IndexState } from '../../../api/latest/index-state.ts';
+import { type IndexState, stateOf } from '../../../api/latest/index-state.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
 import { createAnswerParts } from '../../../api/latest/memos/answer-parts.ts';
 import { createRowParts } from '../../../api/latest/memos/row-parts.ts';
@@ -177,10 +177,32 @@ test('where that has come to rest they are told with the next turn, though nothi
   });
   behindSums = async () => {};
   await memory.turn();
-  expect(await readSums(historyReason)).toContain('201 to 999 are not read yet');
+  expect(await readSums(historyReason)).toMatch(/201 to 999 and of \d+ more gaps are not read yet/);
   // What is not read with the turns has to go with what is missing, too.
   await expect(memory.read((view) => view.one('days'))).resolves.toMatchObject({ value: [] });
 });
+
+test.each([
+  [5, '', ''],
+  [6, ' and of 1 more gap', ' and 1 more obstacle'],
+  [5_000, ' and of 4995 more gaps', ' and 4995 more obstacles'],
+])(
+  'of %i gaps and what holds them open five are named, and the others are counted',
+  async (count, ranges, obstacles) => {
+    const { value: state } = await memory.read((view) => view.state());
+    const gaps = Array.from({ length: count }, (_, at) => ({
+      ...{ from_slot: String(at), to_slot: String(at), to_time: null, partitions: 1, open_partitions: 1 },
+      ...{ unread: `t${at}`, first_slot: null, begin: null, behind: 0 },
+    }));
+    const { incomplete } = state;
+    const { historyReason: reason } = stateOf(state.applied, { mark: '', gaps, incomplete }, true);
+    const named = [0, 1, 2, 3, 4];
+    expect(reason).toBe(
+      `history is not complete: the transactions of slots ${named.map((at) => `${at} to ${at}`).join(', ')}${ranges} ` +
+        `are not read yet; ${named.map((at) => `transaction t${at} cannot be read`).join('; ')}${obstacles}`,
+    );
+  },
+);
 
 test('what incomplete transactions lack is read once and never printed, however often a slot moves memory', async () => {
   const row = {
