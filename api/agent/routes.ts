@@ -101,7 +101,7 @@ export function agentRoutes(parts: AgentParts): Route[] {
         limit: Type.Optional(
           Type.String({ description: '1 to 200 (default 200); Link leads to the rows behind them.' }),
         ),
-        offset: Type.Optional(Type.String({ description: '0 to 100000 (default 0).' })),
+        offset: Type.Optional(Type.String({ description: 'From 0 (default) to the last row.' })),
       }),
       bearer: true,
       handler: bearer(listExposures),

@@ -7,8 +7,8 @@ export interface ExposuresPage extends ExposuresResponse {
   next: Page | null;
 }
 
-/** More than a service lists; one that goes on for ever is given up. */
-const MOST_PAGES = 2_000;
+/** Ten million rows, years of as many as an agent may write; a service that goes on for ever is given up. */
+const MOST_PAGES = 50_000;
 
 /** All rows of a list, one page after another. A row that moves to the next page meanwhile is there once. */
 export async function* everyExposure(

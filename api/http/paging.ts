@@ -11,10 +11,10 @@ function clamped(text: string | null, fallback: number, min: number, max: number
 /** `limit` and `offset` as they are used, to be echoed. */
 export function pageOf(
   query: URLSearchParams,
-  limits: { fallback: number; max: number },
+  limits: { fallback: number; max: number; maxOffset?: number },
 ): { limit: number; offset: number } {
   return {
     limit: clamped(query.get('limit'), limits.fallback, 1, limits.max),
-    offset: clamped(query.get('offset'), 0, 0, OFFSET_MAX),
+    offset: clamped(query.get('offset'), 0, 0, limits.maxOffset ?? OFFSET_MAX),
   };
 }

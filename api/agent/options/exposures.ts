@@ -161,7 +161,7 @@ export async function exposuresOf(
      WHERE exposures.id = ANY (ARRAY(
        SELECT page.id FROM exposures AS page
        WHERE page.mint = $1 AND page.agent = $2 AND ($3 = 'all' OR page.status = $3)
-       ORDER BY page.id DESC LIMIT $4::text::int OFFSET $5::text::int))
+       ORDER BY page.id DESC LIMIT $4::text::int OFFSET $5::text::bigint))
      ORDER BY exposures.id DESC`,
     [mint, agent, status, String(limit + 1), String(offset)],
   );

@@ -104,8 +104,8 @@ async function releaseQuote(
   }
 }
 
-/** With reasons as long as may be 200 rows are a few MB, which are printed in one go. */
-const POSITIONS_PAGE = { fallback: 200, max: 200 };
+/** With reasons as long as may be 200 rows are a few MB, which are printed in one go. Every row is on some page. */
+const POSITIONS_PAGE = { fallback: 200, max: 200, maxOffset: Number.MAX_SAFE_INTEGER };
 
 const STATUSES: Record<string, StatusFilter> = {
   held: 'held',

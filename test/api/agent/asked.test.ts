@@ -169,6 +169,31 @@ describe('what is asked of others for an agent', () => {
     expect(ids.size).toBe(450);
   });
 
+  test('positions go on to the oldest of them, however many they are', async () => {
+    const { token } = await loggedIn();
+    await open(token);
+    /** As if the row stood there so often. */
+    const COUNT = 100_201;
+    const query: Db['query'] = async (sql, params = []) => {
+      if (!sql.includes('FROM exposures AS page')) return stage.db.query(sql, params);
+      const [limit = 0, offset = 0] = params.slice(3).map(Number);
+      const [row] = await stage.db.query<object>(sql, [...params.slice(0, 3), '1', '0']);
+      const length = Math.max(Math.min(limit, COUNT - offset), 0);
+      return Array.from({ length }, (_, at) => ({ ...row, id: String(COUNT - offset - at) })) as never;
+    };
+    const many = await startAgentApi({ db: { ...stage.db, query }, rpc: stage.rpc, venueUrl: null });
+    const pages: unknown[] = [];
+    let next: string | undefined = '?status=all&offset=99999';
+    for (let asked = 0; asked < 3 && next !== undefined; asked += 1) {
+      const { body, headers } = await many.call('GET', `options/positions${next}`, undefined, token);
+      pages.push((body.items as { positionId: string }[]).map(({ positionId }) => Number(positionId)));
+      next = /^<(\?.*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+    }
+    await many.close();
+    expect(pages).toEqual([Array.from({ length: 200 }, (_, at) => 202 - at), [2, 1]]);
+    expect(next).toBeUndefined();
+  });
+
   test('positions are the agent’s own, newest first, by pages', async () => {
     const { mint, token } = await loggedIn();
     for (let n = 0; n < 3; n += 1) expect((await open(token, { instrument: `ETH-${n}` })).status).toBe(201);
@@ -183,6 +208,7 @@ describe('what is asked of others for an agent', () => {
     expect(await pageAt(token, String(first.next))).toEqual({ rows: ['ETH-0'], next: undefined });
     expect(await page(token, '?limit=2&offset=2')).toEqual(['ETH-0']);
     expect(await page(token, '?limit=0&offset=x')).toEqual(['ETH-2']);
+    expect(await page(token, '?offset=99999999999999999999')).toEqual([]);
     expect((await pageAt(token, '?limit=3')).next).toBeUndefined();
     const { agent } = await loggedIn();
     stage.rpc.slot += 1;
