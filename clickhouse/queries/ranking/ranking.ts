@@ -1,5 +1,6 @@
 import type { Order, Sort } from '../../../schemas/responses/rankings.ts';
 import type { Params, Store } from '../../client.ts';
+import { withLongLists } from '../../key-pieces.ts';
 import { RANKING_KEYS, RATES } from './ranking-keys.ts';
 
 /** Dollars of one base unit of a quote asset, in millionths: floor(amount × multiplier / divisor). */
@@ -95,7 +96,7 @@ export async function rankedPage(store: Store, question: RankingSelection): Prom
      ${question.search === null ? '' : NAMES}`;
   const where = `WHERE ${['1', ...used.map((name) => FILTERS[name])].join('\n       AND ')}`;
   const params = parametersOf(question);
-  const rows = await store.query<RankedPlace & { total: number }>(
+  const ranked = withLongLists(
     `SELECT p.address AS address, toUInt32(count() OVER ()) AS total, toString(${key}) AS key,
        ${inDollars ? `if(q.found, intDiv(toUInt256(${key}) * q.multiplier, greatest(q.divisor, 1)), NULL)` : key} AS rank_key
      ${from}
@@ -104,8 +105,9 @@ export async function rankedPage(store: Store, question: RankingSelection): Prom
      ${where}
      ORDER BY isNull(rank_key), rank_key ${question.order === 'asc' ? 'ASC' : 'DESC'}, p.mint
      LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
-    params,
+    { ...params, ...(inDollars ? ratesIn(question) : {}), undated: question.undated },
   );
+  const rows = await store.query<RankedPlace & { total: number }>(...ranked);
   const [first] = rows;
   if (first !== undefined)
     return { total: first.total, places: rows.map(({ address, key: by }) => ({ address, key: by })) };
@@ -130,16 +132,18 @@ function parametersOf(question: RankingSelection): Params {
     paused: question.paused === true ? 1 : 0,
     search: question.search ?? '',
     launchpad: question.launchpad,
-    mints: question.rates.map((rate) => rate.mint),
-    multipliers: question.rates.map((rate) => rate.multiplier),
-    divisors: question.rates.map((rate) => rate.divisor),
     after: question.window?.after ?? 0,
     until: question.window?.until ?? 0,
-    undated: [...question.undated],
     covered: question.window === null ? 0 : 1,
     sumsKnown: question.sumsKnown ? 1 : 0,
   };
 }
+
+const ratesIn = ({ rates }: RankingSelection): Params => ({
+  mints: rates.map((rate) => rate.mint),
+  multipliers: rates.map((rate) => rate.multiplier),
+  divisors: rates.map((rate) => rate.divisor),
+});
 
 /** How many policies there are, those that ended included. */
 export async function policyCount(store: Store): Promise<number> {
