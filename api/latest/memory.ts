@@ -113,16 +113,17 @@ export function createMemory(options: MemoryOptions): Memory {
     },
     read: async (make) => {
       if (!turns.haveBegun()) await turns.turn();
-      const own = turns.forReader();
+      let [own, wentOn] = [turns.forReader(), wall.wentOn()];
       const slices = createTimeSlices(monotonic);
       const patientUntil = monotonic() + PATIENCE_MS;
       for (let rounds = 1; rounds <= MOST_ROUNDS || monotonic() < patientUntil; rounds += 1) {
         memory.clock = monotonic();
         slices.begin();
+        // What it has read for itself by a clock that was put back since says nothing of now.
+        if (wall.wentOn() !== wentOn) [own, wentOn] = [turns.forReader(), wall.wentOn()];
         const reading = openView(memory, wall.now(), own.overlay, slices);
         const { view, lacks, made } = reading;
         const answer = attempt(() => make(view), reading);
-        // What was read by a clock that was put back meanwhile says nothing of now.
         const isSettled = own.isSettled() && turns.stands();
         if (answer !== null && isSettled) return made(answer.value);
         if (reading.isUnfinished()) {

@@ -6,6 +6,8 @@ export interface WallClock {
   wasPutBack(): boolean;
   /** It goes on from here: nothing is kept that was read before. */
   goOn(): void;
+  /** How often it has. */
+  wentOn(): number;
 }
 
 /** Put back by less it is no reason to read everything anew: what it was ahead is wrong by as much, and for as long. */
@@ -14,6 +16,7 @@ const MOST_BACK_MS = 60_000;
 /** @param clock Unix milliseconds */
 export function createWallClock(clock: () => number): WallClock {
   let newest = Number.NEGATIVE_INFINITY;
+  let times = 0;
   return {
     now: () => {
       const now = clock();
@@ -23,6 +26,8 @@ export function createWallClock(clock: () => number): WallClock {
     wasPutBack: () => clock() < newest - MOST_BACK_MS,
     goOn: () => {
       newest = clock();
+      times += 1;
     },
+    wentOn: () => times,
   };
 }

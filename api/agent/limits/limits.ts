@@ -25,17 +25,20 @@ export async function databaseTime(db: Queries): Promise<string> {
 }
 
 /**
- * SQL of whether a time counts. What is ahead was written before the clock was put back: it would count for as long as that
- * had been ahead, and nobody could write for hours.
+ * SQL of whether a time counts. What is ahead was written before the clock was put back: where that is by more than a minute
+ * it would count for as long as that had been ahead, and nobody could write for hours.
  */
-export const isRecent = (now: string) => `at > ${now} - interval '60 seconds' AND at <= ${now}`;
+export const isRecent = (now: string) =>
+  `at > ${now} - interval '60 seconds' AND at <= ${now} + interval '60 seconds'`;
+
+/** SQL of the seconds until a time that counts is a minute old, 60 where it is ahead. */
+export const secondsLeft = (now: string) =>
+  `least(60, ceil(extract(epoch FROM at + interval '60 seconds' - ${now})))::int`;
 
 /** Seconds until the oldest of the newest `most` times is a minute old, or null where there are fewer. */
-const WAIT = `ceil(extract(epoch FROM at + interval '60 seconds' - $2::timestamptz))::int AS wait`;
-
 async function waitFor(db: Queries, times: string, subject: string, now: string, most: number) {
   const [row] = await db.query<{ wait: number }>(
-    `SELECT ${WAIT} FROM (${times}) AS times WHERE ${isRecent('$2::timestamptz')}
+    `SELECT ${secondsLeft('$2::timestamptz')} AS wait FROM (${times}) AS times WHERE ${isRecent('$2::timestamptz')}
      ORDER BY at DESC OFFSET ${most - 1} LIMIT 1`,
     [subject, now],
   );

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Session } from '../../../schemas/responses/agent.ts';
 import type { Queries, Transaction } from '../../postgres/port.ts';
-import { isRecent, REFUSED } from '../limits/limits.ts';
+import { isRecent, REFUSED, secondsLeft } from '../limits/limits.ts';
 import { iso } from '../posts/store.ts';
 import { Refusal } from '../refusal.ts';
 import { hashOf } from './nonce.ts';
@@ -43,7 +43,7 @@ export async function sessionOf(db: Queries, authorization: string | undefined):
         wait: number | null;
       }>(
         `SELECT mint, agent, s.slot::text AS slot, rotated_out AS rotated, coalesce((SELECT greatest(d.slot, d.shown) FROM decided_reads AS d WHERE d.mint = s.mint), 0)::text AS known,
-           (SELECT ceil(extract(epoch FROM at + interval '60 seconds' - now()))::int FROM attempts
+           (SELECT ${secondsLeft('now()')} FROM attempts
             WHERE subject = 'refused:' || s.mint AND ${isRecent('now()')}
             ORDER BY at DESC OFFSET ${REFUSED - 1} LIMIT 1) AS wait
          FROM sessions AS s

@@ -70,6 +70,8 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     for (let n = 0; n < 20; n += 1) expect((await post(token)).status).toBe(201);
     for (let n = 0; n < 10; n += 1) expect((await open(token, `ETH-${n}`)).status).toBe(201);
     for (let n = 0; n < 60; n += 1) await stage.api.call('POST', 'posts', {}, token);
+    await age(mint, -30);
+    await refused(429, 'rate_limited', () => post(token));
     await age(mint, -7_200);
     expect((await post(token)).status).toBe(201);
     expect((await open(token, 'ETH-10')).status).toBe(201);

@@ -133,6 +133,20 @@ test('who waits for a window while the clock is put back is told what it holds b
   expect((await reading).value).toEqual(all('first'));
 });
 
+test('who waits for what is read beside the turns is told so too, where the clock was put back in a turn of others', async () => {
+  const { latest, at, reached, letGo } = open("actor = 'keeper'");
+  const keeper = (view: View) => view.one('keeperOfDay');
+  at(AHEAD);
+  const reading = latest.read(keeper);
+  await reached;
+  at(NOW);
+  await latest.read(day('first'));
+  letGo();
+  const told = (await reading).value;
+  expect(told).toEqual((await latest.read(keeper)).value);
+  expect(told).not.toEqual([]);
+});
+
 test('what is told for a moment is not told until a clock that was ahead comes to it', async () => {
   const { latest, at } = open();
   const letters = (view: View) => view.one('deadLetters');
