@@ -34,6 +34,8 @@ const SETTINGS = [
   "date_time_input_format = 'best_effort'",
   'max_execution_time = 60',
   "max_memory_usage = '1G'",
+  // Parameters are a statement here, all of them together.
+  'max_query_size = 16000000',
   ...UNCOMPILED,
   ...WITHOUT_THREADS,
 ];

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
 import { type RankingSelection, rankedPage } from '../../clickhouse/queries/ranking/ranking.ts';
 import { key, policyRow, TIME } from '../api/support/rows.ts';
 import { freshDatabase } from '../support/database.ts';
+import { embeddedDatabase } from '../support/embedded.ts';
 
 const POLICIES = 20;
 const names = Array.from({ length: POLICIES }, (_, at) => at);
@@ -11,13 +12,6 @@ const policies = names.map((at) =>
 );
 const mintOf = (at: number) => key(`coin ${at}`);
 const addressOf = (at: number) => policies[at]?.address as string;
-
-let store: Store;
-beforeAll(async () => {
-  store = await freshDatabase();
-  await store.insert('policies', policies);
-});
-afterAll(() => store.close());
 
 const SELECTION: RankingSelection = {
   ...{
@@ -41,36 +35,51 @@ const among = (keys: readonly string[], count: number): string[] => {
   return all;
 };
 
-test('however many quote assets have a price, policies rank by dollars', async () => {
-  // Of the last of the four nobody knows a price.
-  const worth = [3n, 1n, 2n];
-  const priced = worth.map((_, at) => key(`quote ${at}`));
-  const rates = among(priced, 3_000).map((mint) => {
-    const multiplier = worth[priced.indexOf(mint)];
-    return multiplier === undefined
-      ? { mint, multiplier: 10n ** 9n, divisor: 10n ** 12n }
-      : { mint, multiplier, divisor: 1n };
-  });
-  const { total, places } = await rankedPage(store, { ...SELECTION, rates });
-  const dollars = (at: number) => BigInt(at + 1) * (worth[at % 4] ?? 0n);
-  const ranked = names
-    .filter((at) => at % 4 < 3)
-    .toSorted(
-      (one, other) => Number(dollars(other) - dollars(one)) || (mintOf(one) < mintOf(other) ? -1 : 1),
-    );
-  expect(total).toBe(POLICIES);
-  expect(places.slice(0, ranked.length).map(({ address }) => address)).toEqual(ranked.map(addressOf));
-  const behind = await rankedPage(store, { ...SELECTION, rates, offset: 100 });
-  expect(behind).toEqual({ total: POLICIES, places: [] });
-});
+/** A server is sent each list in pieces; here all of a statement's parameters are one. */
+const STORES = [
+  ['a server', freshDatabase, 3_000],
+  ['the embedded engine', () => embeddedDatabase(), 4_000],
+] as const;
 
-test('however many mints have an event whose time is not known, their activity alone is absent', async () => {
-  const without = names.slice(5, 9);
-  const { places } = await rankedPage(store, {
-    ...{ ...SELECTION, sort: 'activity', window: { after: TIME - 100, until: TIME } },
-    undated: among(without.map(mintOf), 3_000),
+describe.each(STORES)('of %s', (_, open, many) => {
+  let store: Store;
+  beforeAll(async () => {
+    store = await open();
+    await store.insert('policies', policies);
   });
-  const absent = places.filter(({ key: by }) => by === null).map(({ address }) => address);
-  expect(absent.toSorted()).toEqual(without.map(addressOf).toSorted());
-  expect(places).toHaveLength(POLICIES);
+  afterAll(() => store.close());
+
+  test('however many quote assets have a price, policies rank by dollars', async () => {
+    // Of the last of the four nobody knows a price.
+    const worth = [3n, 1n, 2n];
+    const priced = worth.map((_, at) => key(`quote ${at}`));
+    const rates = among(priced, many).map((mint) => {
+      const multiplier = worth[priced.indexOf(mint)];
+      return multiplier === undefined
+        ? { mint, multiplier: 10n ** 9n, divisor: 10n ** 12n }
+        : { mint, multiplier, divisor: 1n };
+    });
+    const { total, places } = await rankedPage(store, { ...SELECTION, rates });
+    const dollars = (at: number) => BigInt(at + 1) * (worth[at % 4] ?? 0n);
+    const ranked = names
+      .filter((at) => at % 4 < 3)
+      .toSorted(
+        (one, other) => Number(dollars(other) - dollars(one)) || (mintOf(one) < mintOf(other) ? -1 : 1),
+      );
+    expect(total).toBe(POLICIES);
+    expect(places.slice(0, ranked.length).map(({ address }) => address)).toEqual(ranked.map(addressOf));
+    const behind = await rankedPage(store, { ...SELECTION, rates, offset: 100 });
+    expect(behind).toEqual({ total: POLICIES, places: [] });
+  });
+
+  test('however many mints have an event whose time is not known, their activity alone is absent', async () => {
+    const without = names.slice(5, 9);
+    const { places } = await rankedPage(store, {
+      ...{ ...SELECTION, sort: 'activity', window: { after: TIME - 100, until: TIME } },
+      undated: among(without.map(mintOf), many),
+    });
+    const absent = places.filter(({ key: by }) => by === null).map(({ address }) => address);
+    expect(absent.toSorted()).toEqual(without.map(addressOf).toSorted());
+    expect(places).toHaveLength(POLICIES);
+  });
 });
