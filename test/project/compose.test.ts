@@ -135,6 +135,23 @@ test('what a deployment sets in its .env reaches our processes, for what a servi
       if (!OF_CONTAINER.test(variable)) expect(value).toMatch(new RegExp(`^\\$\\{${variable}:-.*\\}$`));
 });
 
+test('an upgrade makes each container anew that a file of the repository is mounted into, which `up` does not for its text', () => {
+  const [, upgrade = ''] = textOf('docs/operations.md').split(/^## Upgrade$/m);
+  const [, block = ''] = upgrade.split('```');
+  const anew = [
+    ...block.matchAll(/docker compose up -d --force-recreate((?: --[\w-]+)*)((?: [a-z][\w-]*)+)/g),
+  ];
+  const named = anew.flatMap(([, , names = '']) => names.trim().split(' '));
+  const mounting = services.flatMap(([name, { volumes = [] }]) =>
+    volumes.some((volume) => volume.startsWith('.')) ? [name] : [],
+  );
+  expect(mounting).toContain('prometheus');
+  expect(named.toSorted()).toEqual(mounting.toSorted());
+  // It is migrated as it is configured.
+  const [first, ...rest] = block.split('run --rm migrate');
+  expect([first?.includes(' clickhouse'), rest.join('').includes(' clickhouse')]).toEqual([true, false]);
+});
+
 test('everything declared is used', () => {
   const used = (key: 'networks' | 'secrets') =>
     new Set(services.flatMap(([, service]) => service[key] ?? []));
