@@ -1,4 +1,6 @@
 import { openServer, type Store } from '../clickhouse/client.ts';
+import { mustBeKnown } from '../clickhouse/schema/migrate.ts';
+import { whileKnown } from '../clickhouse/schema/while-known.ts';
 import { untilServing } from '../clickhouse/serving/follow-serving.ts';
 import type { Serving } from '../clickhouse/serving/serving.ts';
 import type { Config } from '../runtime/config/config.ts';
@@ -8,12 +10,13 @@ import type { Logger } from '../runtime/process/log.ts';
 /**
  * Ends where one process owns the engine, and with the signal. Every stage holds the database that it began with: whoever
  * starts this process anew has it go over, and until then nobody is told what a replay has mended.
- * @param begun what it holds
- * @throws RetryableError once another database of the server serves, by a later switch or because ours is gone.
+ * @param begun what it holds, and the row that names it
+ * @throws RetryableError once another database of the server serves, by a later switch or because ours is gone; ConfigError
+ * once ours was brought to a schema that this version does not know.
  */
 export async function untilAnotherServes(
   { clickhouseUrl, clickhouseCluster }: Config,
-  begun: Serving,
+  begun: { store: Store; serving: Serving },
   options: { logger: Logger; signal: AbortSignal },
 ): Promise<void> {
   if (clickhouseUrl === null) return;
@@ -21,9 +24,15 @@ export async function untilAnotherServes(
   try {
     // A replica that is behind names the one that served before: that is no switch. Where a server was made anew, or its
     // backup is from before the switch, the one that was begun with is not there any more.
+    const { store, serving } = begun;
     const isSwitched = async ({ database, version }: Serving) =>
-      database !== begun.database && (version > begun.version || !(await hasDatabase(home, begun.database)));
-    await untilServing({ home, ...options }, isSwitched);
+      database !== serving.database &&
+      (version > serving.version || !(await hasDatabase(home, serving.database)));
+    await whileKnown(
+      () => mustBeKnown(store),
+      options,
+      (signal) => untilServing({ home, ...options, signal }, isSwitched),
+    );
   } finally {
     await home.close();
   }

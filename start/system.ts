@@ -120,7 +120,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
         figures.onEvent(event);
       },
     }),
-    untilAnotherServes(config, serving, { logger, signal }),
+    untilAnotherServes(config, { store: reads, serving }, { logger, signal }),
     keepQuoteHours({ store: asideOf(store, 'hours', 1), logger, signal }),
     runPollers({
       ...{ config, store, ...pollMetrics(log, registry), logger, signal },

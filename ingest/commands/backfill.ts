@@ -4,6 +4,8 @@ import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets
 import { ofIndexedChain } from '../../clickhouse/queries/progress/indexed-chain.ts';
 import { mustBeAsDeclared } from '../../clickhouse/queries/progress/log-partitions.ts';
 import { appliedMarkers } from '../../clickhouse/queries/progress/stream-store.ts';
+import { mustBeKnown } from '../../clickhouse/schema/migrate.ts';
+import { whileKnown } from '../../clickhouse/schema/while-known.ts';
 import { openStore } from '../../clickhouse/serving/open-serving.ts';
 import { type Config, required } from '../../runtime/config/config.ts';
 import { readFlags, wholeNumber } from '../../runtime/config/flags.ts';
@@ -59,17 +61,22 @@ await runMain(async (signal) => {
     await mustReachApplied(kafka, prefix, store.database, await appliedPlaces(store));
     const warn = (words: string) => logger.warn(words);
     const rpc = ofIndexedChain(createRpc(rpcUrls, { commitment }), () => store, warn);
-    const done = await runBackfill({
-      ...{ rpc, log, programId, launchpadProgramId, fromSlot, logger, signal },
-      store: backfillStore(store),
-      cursor: createCursorFile(
-        path.resolve(config.dataDir),
-        [...[...brokers].sort(), prefix, programId, String(fromSlot)],
-        logPlaces(kafka, topicName(prefix, 'transactions')),
-      ),
-      say: (sentence) => process.stdout.write(`${sentence}\n`),
-      progress: (what, unit) => createProgress({ what, unit }),
-    });
+    const cursor = createCursorFile(
+      path.resolve(config.dataDir),
+      [...[...brokers].sort(), prefix, programId, String(fromSlot)],
+      logPlaces(kafka, topicName(prefix, 'transactions')),
+    );
+    const done = await whileKnown(
+      () => mustBeKnown(store),
+      { logger, signal },
+      (known) =>
+        runBackfill({
+          ...{ rpc, log, programId, launchpadProgramId, fromSlot, cursor, logger, signal: known },
+          store: backfillStore(store),
+          say: (sentence) => process.stdout.write(`${sentence}\n`),
+          progress: (what, unit) => createProgress({ what, unit }),
+        }),
+    );
     await store.close();
     if (done === null) throw new ConfigError('stopped before the end: run it again to go on');
     process.stdout.write(`${outcome(done, fromSlot).join('\n')}\n`);

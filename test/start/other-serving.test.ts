@@ -10,6 +10,7 @@ import { switchServing } from '../../clickhouse/serving/serving.ts';
 import { readConfig } from '../../runtime/config/config.ts';
 import { createLogger } from '../../runtime/process/log.ts';
 import { untilAnotherServes } from '../../start/other-serving.ts';
+import { BROUGHT_FURTHER, bringFurther } from '../clickhouse/support/newer-schema.ts';
 import { awaited } from '../support/awaited.ts';
 import { openDatabases } from '../support/databases.ts';
 import { placeEmbedded } from '../support/pglite.ts';
@@ -19,7 +20,7 @@ const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
 const NOBODY = '127.0.0.1:1';
 const SENTENCE = 'another database of CLICKHOUSE_URL serves by now';
 
-test('npm start on a server ends once a replay has another database serve, and goes over when it is started again', async () => {
+test('npm start on a server ends once a replay has another database serve, and goes over when it is started again; so it does once a newer version has brought that further', async () => {
   const databases = await openDatabases();
   const directory = mkdtempSync(path.join(tmpdir(), 'other-serving-'));
   await placeEmbedded(path.join(directory, 'postgres'));
@@ -58,8 +59,12 @@ test('npm start on a server ends once a replay has another database serve, and g
   await switchServing(home, { from: home.database, to: `${home.database}_r1` }, null);
   const [code] = await first.ended;
   expect([code, await first.said]).toEqual([1, expect.stringContaining(SENTENCE)]);
-  start();
-  await awaited(() => holdsIt(`${home.database}_r1`), 200);
+  const again = start();
+  const next = await databases.open(`${home.database}_r1`);
+  // Said behind its own migrations.
+  await awaited(async () => expect(await next.query('SELECT 1 FROM indexed_program')).toHaveLength(1), 200);
+  await bringFurther(next);
+  expect([(await again.ended)[0], await again.said]).toEqual([1, expect.stringContaining(BROUGHT_FURTHER)]);
 });
 
 test('it does not end for a replica that is behind, which names the one that served before', async () => {
@@ -69,7 +74,11 @@ test('it does not end for a replica that is behind, which names the one that ser
   const replayed = (number: number) => `${home.database}_r${number}`;
   const options = { logger: createLogger('silent', 'test'), signal: new AbortController().signal };
   const watched = (database: string, version: bigint, clickhouse = url) =>
-    untilAnotherServes(readConfig({ CLICKHOUSE_URL: clickhouse }), { database, version }, options);
+    untilAnotherServes(
+      readConfig({ CLICKHOUSE_URL: clickhouse }),
+      { store: home, serving: { database, version } },
+      options,
+    );
   await databases.openMigrated(replayed(2));
   await switchServing(home, { from: home.database, to: replayed(1) }, null);
   const way = await openSwitchboard();

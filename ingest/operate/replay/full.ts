@@ -3,7 +3,8 @@ import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/ap
 import { resolvedReplies, resolveLetters } from '../../../clickhouse/queries/progress/dead-letters.ts';
 import { declareProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { declarePartitions } from '../../../clickhouse/queries/progress/log-partitions.ts';
-import { migrate, mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
+import { migrate, mustBeCurrent, mustBeKnown } from '../../../clickhouse/schema/migrate.ts';
+import { whileKnown } from '../../../clickhouse/schema/while-known.ts';
 import {
   abandonReplay,
   beginReplay,
@@ -50,28 +51,25 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
       const reading = fill(context, store, stop.signal);
       // What ends it before its time, as partitions that the log was given, ends all of this.
       const failed = new AbortController();
-      reading.catch(() => failed.abort());
+      reading.catch((error: unknown) => failed.abort(error));
       const whileRead = { ...context, signal: AbortSignal.any([signal, failed.signal]) };
+      const mustBeOurs = () => mustBeOfThisVersion(home, former, database);
       try {
-        // Before it is looked how far the log goes: what is known here is said by then.
-        const known = await historyOf(former);
-        await untilCaughtUp(whileRead, former, store);
-        if (failed.signal.aborted) await reading;
-        context.progress.end();
-        if (signal.aborted)
-          throw new ConfigError(
-            `stopped before the switch: ${former.database} serves on. npm run replay goes on with ${database}.`,
-          );
-        await checkHistory(context, former, known, store);
-        await resolveLetters(store, await resolvedReplies(former));
-        const check = async () => {
-          await mustBeOfThisVersion(home, former, database);
-          await mustStand(home, database);
-        };
-        await switchServing(home, { from: former.database, to: database, check }, context.cluster);
-        await finishReplay(home, database);
+        await whileKnown(mustBeOurs, whileRead, async (known) => {
+          await untilLevel({ ...context, signal: known }, former, store, failed.signal);
+          const check = async () => {
+            await mustBeOurs();
+            await mustStand(home, database);
+          };
+          await switchServing(home, { from: former.database, to: database, check }, context.cluster);
+          await finishReplay(home, database);
+        });
         say(`${database} serves now. ${former.database} is as it was`);
-        await untilTakenOver(whileRead, database);
+        await whileKnown(
+          () => mustBeKnown(store),
+          whileRead,
+          (known) => untilTakenOver({ ...whileRead, signal: known }, database),
+        );
         say(await formerHint(whileRead, former.database));
       } finally {
         stop.abort();
@@ -83,6 +81,30 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
   } finally {
     if (former !== home) await former.close();
   }
+}
+
+/**
+ * Resolves once readers may go over.
+ * @param failed has what ended the reading before its time.
+ * @throws ConfigError where the signal was given first, or the log does not hold all of history; what ended the reading.
+ */
+async function untilLevel(
+  context: ReplayContext,
+  former: Store,
+  store: Store,
+  failed: AbortSignal,
+): Promise<void> {
+  // Before it is looked how far the log goes: what is known here is said by then.
+  const known = await historyOf(former);
+  await untilCaughtUp(context, former, store);
+  failed.throwIfAborted();
+  context.progress.end();
+  if (context.signal.aborted)
+    throw new ConfigError(
+      `stopped before the switch: ${former.database} serves on. npm run replay goes on with ${store.database}.`,
+    );
+  await checkHistory(context, former, known, store);
+  await resolveLetters(store, await resolvedReplies(former));
 }
 
 /**
@@ -157,7 +179,7 @@ async function fill(
 async function mustBeOfThisVersion(home: Store, former: Store, filled: string): Promise<void> {
   for (const store of new Set([home, former])) {
     try {
-      await mustBeCurrent(store);
+      await mustBeKnown(store);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       throw new ConfigError(

@@ -3,7 +3,8 @@ import { appliedPlaces } from '../../../clickhouse/queries/progress/applied-offs
 import { declareProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { mustBeAsDeclared } from '../../../clickhouse/queries/progress/log-partitions.ts';
 import { appliedMarkers } from '../../../clickhouse/queries/progress/stream-store.ts';
-import { mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
+import { mustBeCurrent, mustBeKnown } from '../../../clickhouse/schema/migrate.ts';
+import { whileKnown } from '../../../clickhouse/schema/while-known.ts';
 import { readServing } from '../../../clickhouse/serving/serving.ts';
 import type { FlagValues } from '../../../runtime/config/flags.ts';
 import { ConfigError, RetryableError } from '../../../runtime/errors.ts';
@@ -54,7 +55,11 @@ function intoServing(replay: (context: ReplayContext, store: Store) => Promise<v
   return current((context) =>
     onServing(context, async (store) => {
       await mustReachApplied(context.kafka, context.prefix, store.database, await appliedPlaces(store));
-      await replay(context, store);
+      await whileKnown(
+        () => mustBeKnown(store),
+        context,
+        (signal) => replay({ ...context, signal }, store),
+      );
     }),
   );
 }

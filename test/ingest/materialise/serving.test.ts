@@ -4,6 +4,7 @@ import { followServing } from '../../../clickhouse/serving/follow-serving.ts';
 import { switchServing } from '../../../clickhouse/serving/serving.ts';
 import { aborted } from '../../../runtime/process/lifecycle.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
+import { bringFurther } from '../../clickhouse/support/newer-schema.ts';
 import { awaited } from '../../support/awaited.ts';
 import { type Databases, openDatabases } from '../../support/databases.ts';
 
@@ -59,6 +60,33 @@ test('work that fails is not begun again, and its database is closed', async () 
   });
   await expect(failing).rejects.toThrow('no use');
   expect(notes).toEqual([`closed ${next}`]);
+});
+
+test('work that writes nothing there goes on while a newer version brings the database further: ingest has the stream', async () => {
+  const stop = new AbortController();
+  let looks = Number.NEGATIVE_INFINITY;
+  const looking: Store = {
+    ...home,
+    query: (sql, params) => {
+      looks += 1;
+      return home.query(sql, params);
+    },
+  };
+  const ended: string[] = [];
+  const following = followServing(
+    { home: looking, openDatabase: databases.open, logger, signal: stop.signal },
+    async ({ database }, signal) => {
+      await bringFurther(home);
+      looks = 0;
+      await aborted(signal);
+      ended.push(database);
+    },
+  );
+  // One of them at least was begun behind it, and ended.
+  await awaited(() => expect(looks > 2 || ended.length > 0).toBe(true));
+  expect(ended).toEqual([]);
+  stop.abort();
+  await following;
 });
 
 test('a serving database of an older schema is waited for', async () => {

@@ -19,12 +19,14 @@ import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts'
 import { lockDataDir } from '../../../runtime/process/data-lock.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { BROUGHT_FURTHER, bringFurther } from '../../clickhouse/support/newer-schema.ts';
 import { awaited } from '../../support/awaited.ts';
 import { freshDatabaseUrl } from '../../support/database.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { sharedBrokers } from '../../support/servers-of-run.ts';
 import { readTables } from '../materialise/support/tables.ts';
 import { startCommand } from '../support/command-child.ts';
+import { deleteRows } from '../support/delete-rows.ts';
 import { ledgerTransactions } from '../support/ledger-facts.ts';
 
 const missing = brokerMissing();
@@ -195,6 +197,17 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     const { code, err } = await waits.ended;
     expect(code).toBe(1);
     expect(err).toMatch(/\nstopped before anything was read: run it again to go on\n$/);
+  });
+
+  test('one ends with 1 once a newer version has brought the database further', async () => {
+    const waits = backfill({ ...env, SOLANA_RPC_URL: 'http://127.0.0.1:1', LOG_LEVEL: 'warn' });
+    await awaited(() => {
+      if (!waits.said().includes('where to begin')) throw new Error('it is not at work yet');
+    });
+    await bringFurther(store);
+    const { code, err } = await waits.ended;
+    expect([code, err]).toEqual([1, expect.stringContaining(BROUGHT_FURTHER)]);
+    await deleteRows(store, 'migrations', "startsWith(name, '9999')");
   });
 
   test('a second run, whole or in part, changes no figure and no gap', async () => {

@@ -5,11 +5,12 @@ import { switchServing } from '../../../clickhouse/serving/serving.ts';
 import { logRanges, recordsIn } from '../../../ingest/log/kafka/offset-ranges.ts';
 import { parseFrom } from '../../../ingest/operate/replay/from.ts';
 import { replayOf } from '../../../ingest/operate/replay/kinds.ts';
+import { BROUGHT_FURTHER, bringFurther } from '../../clickhouse/support/newer-schema.ts';
 import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { readTables } from '../materialise/support/tables.ts';
 import { type History, openHistory } from './support/history.ts';
-import { type Broker, type Live, openBroker, openStage, type Stage } from './support/stage.ts';
+import { type Broker, type Live, openBroker, openStage, type Run, type Stage } from './support/stage.ts';
 
 const missing = brokerMissing();
 const SEED = process.env.SEED ?? 'replay-2';
@@ -103,13 +104,24 @@ describe.skipIf(missing !== null)(
       expect(run.said.at(-1)).toMatch(/^\d+ records were re-read into/);
     });
 
-    test('ends with a sentence where another database becomes the serving one', async () => {
+    /** It has asked for sums, and nobody works them out. */
+    async function waiting(): Promise<Run> {
       await live.stop();
       const ends = async () => recordsIn(await logRanges(broker.client, stage.prefix));
       const before = await ends();
       const run = stage.replay({ from: '0' });
-      // It has asked for sums, and nobody works them out.
       await awaited(async () => expect(await ends()).toBeGreaterThan(before), 100);
+      return run;
+    }
+
+    test('ends with a sentence where a newer version brings the database further', async () => {
+      const run = await waiting();
+      await bringFurther(home);
+      await expect(run.done).rejects.toThrow(BROUGHT_FURTHER);
+    });
+
+    test('ends with a sentence where another database becomes the serving one', async () => {
+      const run = await waiting();
       await switchServing(home, { from: home.database, to: `${home.database}_r1` }, null);
       await expect(run.done).rejects.toThrow('serves by now');
     });

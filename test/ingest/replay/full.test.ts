@@ -7,6 +7,7 @@ import { abandonReplay, beginReplay, unfinishedReplay } from '../../../clickhous
 import { readServing, switchServing } from '../../../clickhouse/serving/serving.ts';
 import { materialiserGroup, topicName } from '../../../ingest/log/kafka/topics.ts';
 import { rowCode } from '../../../ingest/operate/replay/row-code.ts';
+import { BROUGHT_FURTHER, bringFurther } from '../../clickhouse/support/newer-schema.ts';
 import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { readTables } from '../materialise/support/tables.ts';
@@ -253,6 +254,25 @@ describe.skipIf(missing !== null)(
         const rows = await store.query<never>(sql, params);
         return sql.includes('AS place, log_offset FROM applied') ? [] : rows;
       },
+    });
+
+    test('ends where a newer version comes while it reads, and not only at its switch', async () => {
+      await begin();
+      const run = stage.replay({}, neverLevel);
+      await awaited(() => expect(run.said).toContain(`filling ${first()}`), 100);
+      await bringFurther(home);
+      await expect(run.done).rejects.toThrow(
+        `a newer version of this code has brought ${home.database} further`,
+      );
+      expect(await serving()).toBe(home.database);
+    });
+
+    test('ends behind its switch where a newer version comes before a materialiser', async () => {
+      await stage.log.append(history.beginning);
+      const run = stage.replay();
+      await awaited(() => expect(run.said.at(-1)).toContain('going on until npm run materialise'), 100);
+      await bringFurther(await openFirst());
+      await expect(run.done).rejects.toThrow(BROUGHT_FURTHER);
     });
 
     test('that was killed right after its switch has nothing left to do', async () => {

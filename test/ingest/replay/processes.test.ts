@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readServing } from '../../../clickhouse/serving/serving.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { BROUGHT_FURTHER, bringFurther } from '../../clickhouse/support/newer-schema.ts';
 import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { readTables } from '../materialise/support/tables.ts';
@@ -105,6 +106,17 @@ describe.skipIf(missing !== null)(
       expect(await readTables(home)).toEqual(before);
       live.child.kill('SIGTERM');
       expect(await live.ended).toBe(0);
+    });
+
+    test('a materialiser ends with a sentence once a newer version has brought its database further', async () => {
+      history = await openHistory(SEED, 5);
+      stage = await openStage(broker.client, history.programId);
+      const { home } = stage.databases;
+      await stage.log.append(history.beginning);
+      const live = start('materialise');
+      await stage.applied(home);
+      await bringFurther(home);
+      expect([await live.ended, live.out()]).toEqual([1, expect.stringContaining(BROUGHT_FURTHER)]);
     });
 
     test('where no materialiser runs, a replay that is stopped after its switch has done its work', async () => {

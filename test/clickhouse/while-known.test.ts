@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Store } from '../../clickhouse/client.ts';
+import { migrate, migrations, mustBeKnown } from '../../clickhouse/schema/migrate.ts';
+import { whileKnown } from '../../clickhouse/schema/while-known.ts';
+import { aborted } from '../../runtime/process/lifecycle.ts';
+import { createLogger } from '../../runtime/process/log.ts';
+import { awaited } from '../support/awaited.ts';
+import { emptyDatabase } from '../support/database.ts';
+import { BROUGHT_FURTHER, bringFurther, NEWER } from './support/newer-schema.ts';
+
+/** What is put in the place of this version once it is at work. */
+const later = vi.hoisted((): { files: string[] } => ({ files: [] }));
+vi.mock('node:fs', async (importOriginal) => {
+  const fs = await importOriginal<typeof import('node:fs')>();
+  const readdirSync = (directory: string) =>
+    directory.endsWith('clickhouse/migrations')
+      ? [...fs.readdirSync(directory), ...later.files]
+      : fs.readdirSync(directory);
+  const readFileSync = (file: string, how: 'utf8') =>
+    later.files.some((name) => file.endsWith(name)) ? NEWER.sql : fs.readFileSync(file, how);
+  return { ...fs, readdirSync, readFileSync };
+});
+
+const logger = createLogger('silent', 'test');
+let store: Store;
+beforeEach(async () => {
+  store = await emptyDatabase();
+  await migrate(store, null);
+});
+afterEach(() => store.close());
+
+/** Work over the database, and what its looks at it came to. */
+function atWork() {
+  const looks: string[] = [];
+  const stop = new AbortController();
+  const look = () =>
+    mustBeKnown(store).then(
+      () => void looks.push('known'),
+      (error) => {
+        looks.push('refused');
+        throw error;
+      },
+    );
+  const done = whileKnown(look, { logger, signal: stop.signal }, async (signal) => {
+    await aborted(signal);
+    if (!stop.signal.aborted) throw new Error('ended before its time');
+    return 'done';
+  });
+  done.catch(() => undefined);
+  const again = async (what: string) => {
+    const before = looks.length;
+    await awaited(() => expect(looks.slice(before + 1)).toContain(what));
+  };
+  return { looks, again, done, stop: () => stop.abort() };
+}
+
+test('who writes goes on beside a migrate of its own version, on a database with less, and where none answers', async () => {
+  const work = atWork();
+  expect(await migrate(store, null)).toEqual([]);
+  await work.again('known');
+  const ledger = migrations().map(({ name, checksum }) => ({ name, checksum }));
+  await store.command('TRUNCATE TABLE migrations');
+  await store.insert('migrations', ledger.slice(0, -1));
+  await work.again('known');
+  await store.command('RENAME TABLE migrations TO others');
+  await work.again('refused');
+  await store.command('RENAME TABLE others TO migrations');
+  await work.again('known');
+  work.stop();
+  expect(await work.done).toBe('done');
+});
+
+test('who writes is ended by what a newer version has brought, and says that, however it has ended', async () => {
+  const work = atWork();
+  await bringFurther(store);
+  await expect(work.done).rejects.toThrow(BROUGHT_FURTHER);
+  expect(work.looks.filter((look) => look === 'refused')).toHaveLength(1);
+});
+
+test('… also where the files of that one stand in the place of its own by then', async () => {
+  const work = atWork();
+  later.files.push(NEWER.name);
+  await bringFurther(store);
+  await expect(work.done).rejects.toThrow(BROUGHT_FURTHER);
+  later.files.pop();
+});
