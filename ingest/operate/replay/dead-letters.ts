@@ -42,14 +42,14 @@ export async function replayDeadLetters(context: ReplayContext, store: Store): P
   await rereadRanges(context, store, rangesOf([...sources.keys()], held), async (batch, write) => {
     const placeOf = ({ offset }: LogEntry) => `${batch.topic}/${batch.partition}/${offset}`;
     const wanted = batch.entries.filter((entry) => sources.has(placeOf(entry)));
-    const entries = wanted.filter((entry) => decodes(entry, programId));
+    const looked = wanted.map((entry) => ({ entry, why: whyStays(entry, programId) }));
+    const entries = looked.flatMap(({ entry, why }) => (why === null ? [entry] : []));
     if (entries.length > 0) await write({ ...batch, entries });
     const read = entries.flatMap((entry) => sources.get(placeOf(entry)) as OpenLetter[]);
     await resolveLetters(store, read);
     resolved += read.length;
     for (const entry of wanted) sources.delete(placeOf(entry));
-    const still = wanted.filter((entry) => !entries.includes(entry)).length;
-    if (still > 0) keep('still does not decode', still);
+    for (const { why } of looked) if (why !== null) keep(why, 1);
   });
   say(`${letters.length} dead letters: ${resolved} decode now and are resolved`);
   if (readSince.length > 0) say(`${readSince.length} are resolved: the venue’s reply was read well since`);
@@ -94,9 +94,30 @@ function rangesOf(places: readonly string[], held: readonly Range[]): Range[] {
   });
 }
 
-/** Markers and gaps hold by their place among the others, which only a whole replay gives them again. */
-function decodes({ record }: LogEntry, programId: Uint8Array): boolean {
-  if (record.kind === 'transaction') return factsOf([record], programId, 0).deadLetters.length === 0;
-  if (record.kind === 'account') return readStates([record], programId).deadLetters.length === 0;
-  return record.kind === 'reading';
+const STILL = 'still does not decode';
+const BY_PLACE = 'decodes now, but holds by its place among the others: a whole replay reads it there';
+
+/** Null where it decodes, and says the same wherever it is read. */
+function whyStays({ record }: LogEntry, programId: Uint8Array): string | null {
+  switch (record.kind) {
+    case 'transaction':
+      return factsOf([record], programId, 0).deadLetters.length === 0 ? null : STILL;
+    case 'account':
+      return readStates([record], programId).deadLetters.length === 0 ? null : STILL;
+    case 'reading':
+    case 'time':
+    case 'carried':
+    case 'unseen':
+      return null;
+    case 'marker':
+    case 'gap':
+    case 'verified':
+    case 'recompute':
+    // Of the reading of its transaction that stands behind it.
+    case 'profit':
+      return BY_PLACE;
+    case 'part':
+    case 'dead-letter':
+      return STILL;
+  }
 }

@@ -4,14 +4,24 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { openLetters } from '../../../clickhouse/queries/progress/dead-letters.ts';
 import { unresolvedTransactions } from '../../../clickhouse/queries/progress/stream-store.ts';
 import { deadLetterCount } from '../../../clickhouse/queries/status/status-counts.ts';
+import { entryOf } from '../../../ingest/log/kafka/reader.ts';
 import type { LogBatch } from '../../../ingest/log/port.ts';
+import { encodeRecord } from '../../../ingest/log/record-codec.ts';
 import { letterMetrics } from '../../../ingest/materialise/letters/metrics.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { awaited } from '../../support/awaited.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { policyBytes } from '../materialise/support/accounts.ts';
-import { account, marker, PROGRAM, rawKey, routed, transaction } from '../materialise/support/records.ts';
+import {
+  account,
+  EVENING,
+  marker,
+  PROGRAM,
+  rawKey,
+  routed,
+  transaction,
+} from '../materialise/support/records.ts';
 import { readTables } from '../materialise/support/tables.ts';
 import { type Broker, openBroker, openStage, type Stage } from './support/stage.ts';
 
@@ -117,6 +127,54 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     expect(incomplete).toEqual(expect.arrayContaining(stillMissing ?? []));
     expect(figures).toEqual(right);
     expect(figures.policies).toHaveLength(1);
+  });
+
+  /** A version that knows no record of these kinds. */
+  function ofBefore(kinds: readonly LogRecord['kind'][]) {
+    return (batch: LogBatch): LogBatch => ({
+      ...batch,
+      entries: batch.entries.map((entry) => {
+        if (!kinds.includes(entry.record.kind)) return entry;
+        const value = encodeRecord(entry.record);
+        value[1] = 255;
+        return { ...entry, record: entryOf(batch.topic, batch.partition, entry.offset, value).record };
+      }),
+    });
+  }
+
+  test('of kinds that an older version did not know are written, but for those that hold by their place alone', async () => {
+    const address = rawKey('undated');
+    const told: LogRecord[] = [
+      account('undated', PROGRAM, policyBytes(), { expected: 'program', blockTime: null }),
+      { kind: 'time', address, slot: 10n, blockTime: EVENING },
+      { kind: 'carried', address, slot: 11n, blockTime: EVENING, carried: false },
+      { kind: 'unseen', address, slot: 12n },
+      { kind: 'profit', signature: TRADE.signature, policy: 'policy', profit: 1n },
+    ];
+    const live = stage.live(ofBefore(['time', 'carried', 'unseen', 'profit']));
+    await stage.log.append(told);
+    await stage.applied(home);
+    await live.stop();
+    const written = async () => ({
+      times: await home.query('SELECT block_time FROM policies FINAL WHERE address = {address:String}', {
+        address: encodeBase58(address),
+      }),
+      carried: await home.query('SELECT slot, carried FROM carried_accounts FINAL'),
+      unseen: await home.query('SELECT after_slot, to_slot FROM unseen_changes FINAL WHERE to_slot = 13'),
+    });
+    expect(await written()).toEqual({ times: [{ block_time: null }], carried: [], unseen: [] });
+    expect(await deadLetterCount(home)).toBe('9');
+    stage.live();
+    const run = stage.replay({ 'dead-letters': true });
+    await run.done;
+    expect(run.said).toContain('9 dead letters: 5 decode now and are resolved');
+    expect(run.said).toContainEqual(expect.stringMatching(/^1 stay: decodes now, but holds by its place/));
+    expect(await written()).toEqual({
+      times: [{ block_time: String(EVENING) }],
+      carried: [{ slot: '11', carried: 0 }],
+      unseen: [{ after_slot: '11', to_slot: '13' }],
+    });
+    expect(await deadLetterCount(home)).toBe('4');
   });
 
   test('a replay that begins between the parts of a record reads that record, too', async () => {
