@@ -111,6 +111,7 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
         now: BigInt(chain.timeOf(chain.coming())),
         who,
         venuesOf,
+        counted: new Map(),
       };
       const count = Math.floor(rate) + (random.chance(rate % 1) ? 1 : 0);
       const actions: Action[] = [];

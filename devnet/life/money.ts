@@ -68,25 +68,58 @@ const MOST_TIMES = 20n;
 const DRIFT = { free: [88n, 116n], over: [84n, 100n] } as const;
 const JUMPS = { free: [2n, 30n, 75n, 125n, 300n], over: [2n, 30n, 75n, 75n, 30n] } as const;
 
-/** What the venue says now: a drift, and now and then a jump beyond the band. */
+/** Reports in a row where more is on its way than the band lets in at once. */
+const MOST_STEPS = 4;
+
+/** What is reported, one behind the other, while what waits arrives: as far as the band lets it, so that it pauses nobody. */
+function arriving({ state, chain }: World, previous: bigint, drifted: bigint, waiting: bigint): bigint[] {
+  const { maxDeviationBps = 0 } = state.configs.get(chain.addresses.config.address) ?? {};
+  const reported: bigint[] = [];
+  let [before, equity, rest] = [previous, drifted, waiting];
+  do {
+    const room = before + (before * BigInt(maxDeviationBps)) / 10_000n - equity;
+    const arrived = room <= 0n ? 0n : room < rest ? room : rest;
+    [equity, rest] = [equity + arrived, rest - arrived];
+    reported.push(equity);
+    before = equity;
+  } while (rest > 0n && reported.length < MOST_STEPS);
+  return reported;
+}
+
+/**
+ * What the venue says now: a drift, and now and then a jump beyond the band. What was sent waits in the token account
+ * until it is counted: all of it where nothing was there, else what fits beside the drift.
+ */
 export function reports(world: World, subject: Subject, calm: boolean): SingleAction[] {
-  return liveRemotes(subject.venues).map((venue) => {
+  return liveRemotes(subject.venues).flatMap(({ tokenAccount, remoteEquity, bridgedOut }) => {
     const { random } = world;
-    const previous = venue.remoteEquity > 0n ? venue.remoteEquity : venue.bridgedOut;
+    const sent = held(world, tokenAccount);
+    const isFirst = remoteEquity === 0n;
+    // What has lost everything begins anew.
+    const previous = isFirst ? (sent > 0n ? sent : bridgedOut) : remoteEquity;
     const jump = !calm && random.chance(0.05);
-    const room = previous > venue.bridgedOut * MOST_TIMES ? 'over' : 'free';
+    const room = previous > bridgedOut * MOST_TIMES ? 'over' : 'free';
     const [least, most] = DRIFT[room];
     const factor = jump ? random.pick(JUMPS[room]) : random.big(least, most);
-    const equity = previous === 0n ? 0n : (previous * factor) / 100n;
-    return {
-      kind: 'report_remote_equity',
-      mint: subject.policy.mint,
-      by: world.who.reporter,
-      tokenAccount: venue.tokenAccount,
-      equity,
-      notional: (equity * random.big(0n, 48n)) / 10n,
-      asof: world.now - random.big(-20n, 30n),
-    };
+    const drifted = (previous * factor) / 100n;
+    const leverage = random.big(0n, 48n);
+    const asof = world.now - random.big(-20n, 30n);
+
+    const taken = world.counted.get(tokenAccount);
+    const equities = arriving(world, previous, drifted, isFirst || jump ? 0n : (taken ?? sent));
+    const arrived = isFirst ? sent : (equities.at(-1) ?? drifted) - drifted;
+    world.counted.set(tokenAccount, arrived);
+    const out: SingleAction = { kind: 'transfer', account: tokenAccount, amount: arrived, direction: 'out' };
+    return [
+      // Where two report in one slot the first has taken it.
+      ...(arrived > 0n && taken === undefined ? [out] : []),
+      ...equities.map(
+        (equity): SingleAction => ({
+          ...{ kind: 'report_remote_equity', mint: subject.policy.mint, by: world.who.reporter },
+          ...{ tokenAccount, equity, notional: (equity * leverage) / 10n, asof },
+        }),
+      ),
+    ];
   });
 }
 

@@ -16,6 +16,8 @@ export interface World {
   now: bigint;
   who: ReturnType<typeof officials>;
   venuesOf(policy: Key): readonly VenueAccount[];
+  /** What reports of the coming slot count as arrived, by token account; the state does not know of it yet. */
+  counted: Map<Key, bigint>;
 }
 
 /** A policy with what belongs to it. */

@@ -1,0 +1,93 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { reports } from '../../devnet/life/money.ts';
+import { profileOf } from '../../devnet/life/profile.ts';
+import type { World } from '../../devnet/life/world.ts';
+import type { Random } from '../../devnet/program/state/random.ts';
+import { REMOTE } from '../../devnet/program/state/state.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+let remote: string;
+beforeEach(async () => {
+  stage = await openStage();
+  await stage.init();
+  remote = await stage.register('remote', { venueKind: REMOTE, assetClass: 16 });
+  await stage.report(remote, 0n);
+  await stage.pay(stage.chain.addresses.ofPolicy(stage.policy().mint).bankroll, 1_000_000n);
+});
+
+async function send(amount: bigint) {
+  const { mint } = stage.policy();
+  const sent = { kind: 'passive_deploy', mint, by: stage.who.keeper, tokenAccount: remote, amount } as const;
+  expect((await stage.run({ ...sent, venues: stage.pairs() })).failed).toBeNull();
+}
+
+/** The coming slot where venues report so many per cent of what was there. */
+function coming(drift: bigint): World {
+  const { chain, who } = stage;
+  const state = chain.state();
+  // Of a notional and of a moment nothing.
+  const random = { big: (low: bigint) => (low > 0n ? drift : 0n), chance: () => false } as unknown as Random;
+  return {
+    ...{ chain, state, random, seed: chain.seed, now: stage.now(), who },
+    ...{ venuesOf: () => [...state.venues.values()], counted: new Map() },
+  };
+}
+
+const chosen = (world: World) =>
+  reports(
+    world,
+    {
+      ...{ policy: stage.policy(), profile: profileOf(stage.chain.seed, 1, ''), unit: 1n },
+      venues: world.venuesOf(''),
+    },
+    true,
+  );
+
+/** What is attested after each of so many turns of the reporter. */
+async function attested(turns: number, drift = 100n): Promise<bigint[]> {
+  const after: bigint[] = [];
+  for (let turn = 0; turn < turns; turn += 1) {
+    for (const action of chosen(coming(drift))) expect((await stage.run(action)).failed).toBeNull();
+    after.push(stage.venue(remote).remoteEquity);
+  }
+  return after;
+}
+
+describe('money sent to a remote account', () => {
+  test('is attested as a whole where nothing was there', async () => {
+    await send(50_000n);
+    expect(await attested(2)).toEqual([50_000n, 50_000n]);
+  });
+
+  test('arrives beside what was there, once, and pauses nobody', async () => {
+    await send(1_000n);
+    await attested(1);
+    await send(100_000n);
+    const after = await attested(20);
+    expect(after.at(-1)).toBe(101_000n);
+    expect(stage.policy().paused).toBe(false);
+    expect(await attested(2)).toEqual([101_000n, 101_000n]);
+  });
+
+  test('has what was lost stay lost, and what was gained come on top', async () => {
+    await send(100_000n);
+    await attested(1);
+    await attested(1, 90n);
+    await send(10_000n);
+    expect(await attested(2)).toEqual([100_000n, 100_000n]);
+    await attested(1, 110n);
+    await send(5_000n);
+    expect(await attested(2)).toEqual([115_000n, 115_000n]);
+  });
+
+  test('is neither lost nor counted twice where two report in one slot', async () => {
+    await send(100_000n);
+    await attested(1);
+    await send(30_000n);
+    const world = coming(100n);
+    for (const action of [...chosen(world), ...chosen(world)])
+      expect((await stage.run(action)).failed).toBeNull();
+    expect((await attested(5)).at(-1)).toBe(130_000n);
+  });
+});
