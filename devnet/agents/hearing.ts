@@ -1,8 +1,9 @@
 import type { Chain } from '../chain/chain.ts';
+import type { TypedEvent } from '../program/state/events.ts';
 import { createRandom } from '../program/state/random.ts';
 import { AGENT, type Key, type Policy } from '../program/state/state.ts';
 import { idleRemark, type Remark, remarkOn } from './remarks.ts';
-import { holdings, type Scene, unitOf } from './scene.ts';
+import { arrivedAt, holdings, type Scene, unitOf } from './scene.ts';
 
 /** A remark that nobody has heard yet. */
 export interface Waiting {
@@ -25,7 +26,7 @@ export interface Hearing {
 /** Follows the chain for those policies, by their numbers in the world, and makes remarks of what happens to them. */
 export function hear(chain: Chain, numbers: ReadonlyMap<Key, number>): Hearing {
   const waiting = new Map<Key, Waiting>();
-  const reported = new Map<Key, bigint>();
+  const reported = new Map<Key, { equity: bigint; arrived: bigint }>();
 
   const policyOf = (mint: Key): Policy | undefined => {
     const policy = chain.state().policies.get(chain.addresses.ofPolicy(mint).policy);
@@ -33,10 +34,13 @@ export function hear(chain: Chain, numbers: ReadonlyMap<Key, number>): Hearing {
   };
   const sceneOf = (policy: Policy, label: string, tokenAccount: Key | null): Scene => {
     const entry = tokenAccount === null ? null : chain.addresses.venue(policy.address, tokenAccount).address;
+    const venue = entry === null ? null : (chain.state().venues.get(entry) ?? null);
+    const before = venue === null ? undefined : reported.get(venue.tokenAccount);
     return {
       policy,
-      venue: entry === null ? null : (chain.state().venues.get(entry) ?? null),
-      before: tokenAccount === null ? null : (reported.get(tokenAccount) ?? null),
+      venue,
+      before: before?.equity ?? null,
+      arrived: venue === null || before === undefined ? 0n : arrivedAt(chain, venue) - before.arrived,
       ...holdings(chain, policy),
       unit: unitOf(chain.seed, numbers.get(policy.mint) as number),
       random: createRandom(`remark:${label}`),
@@ -44,13 +48,25 @@ export function hear(chain: Chain, numbers: ReadonlyMap<Key, number>): Hearing {
   };
 
   const close = chain.subscribe(({ slot, transactions }) => {
-    for (const event of transactions.flatMap(({ events }) => events)) {
+    const events = transactions.flatMap((transaction) => transaction.events);
+    // What was sent arrives by several reports of one block: the last of an account is the news.
+    const newest = new Map<Key, TypedEvent>();
+    for (const event of events)
+      if (event.kind === 'RemoteEquityReported') newest.set(event.fields.tokenAccount, event);
+    for (const event of events) {
       const { mint = '', tokenAccount = null } = event.fields as { mint?: Key; tokenAccount?: Key };
       const policy = numbers.has(mint) ? policyOf(mint) : undefined;
       if (policy === undefined) continue;
+      const isReport = event.kind === 'RemoteEquityReported';
+      if (isReport && newest.get(event.fields.tokenAccount) !== event) continue;
       const label = `${mint}:${slot}:${event.kind}`;
-      const remark = remarkOn(event, sceneOf(policy, label, tokenAccount));
-      if (event.kind === 'RemoteEquityReported') reported.set(event.fields.tokenAccount, event.fields.equity);
+      const scene = sceneOf(policy, label, tokenAccount);
+      const remark = remarkOn(event, scene);
+      if (isReport && scene.venue !== null)
+        reported.set(event.fields.tokenAccount, {
+          equity: event.fields.equity,
+          arrived: arrivedAt(chain, scene.venue),
+        });
       if (remark !== null) waiting.set(mint, { remark, label, at: performance.now() });
     }
   });

@@ -113,9 +113,10 @@ const REMARKS: Remarks = {
     return { kind: 'thesis', text };
   },
   RemoteEquityReported: (scene, { equity, paused }) => {
-    const moved = scene.before === null ? null : change(scene.before, equity);
+    const moved = scene.before === null ? null : change(scene.before + scene.arrived, equity);
     if (moved === null) return null;
-    const stands = `My account in ${classOf(scene)} is reported at ${money(scene, equity)}, ${moved} since the report before.`;
+    const apart = scene.arrived > 0n ? ', what I sent apart' : '';
+    const stands = `My account in ${classOf(scene)} is reported at ${money(scene, equity)}, ${moved} since the report before${apart}.`;
     if (paused)
       return { kind: 'idle', text: `${stands} That is beyond the band, so the policy is paused: I wait.` };
     const held = moved.startsWith('up')

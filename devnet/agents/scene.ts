@@ -10,8 +10,10 @@ export interface Scene {
   venue: VenueAccount | null;
   /** What the venue's account held at the report before this one; null where there was none. */
   before: bigint | null;
+  /** What was sent there and arrived since that report. */
+  arrived: bigint;
   bankroll: bigint;
-  /** At venues, on chain and attested. */
+  /** At venues, on chain and attested, and on its way there. */
   deployed: bigint;
   unit: Unit;
   random: Random;
@@ -50,13 +52,19 @@ export function holdings(chain: Chain, policy: Policy): { bankroll: bigint; depl
   let deployed = 0n;
   for (const venue of state.venues.values()) {
     if (venue.policy !== policy.address || venue.revoked) continue;
-    deployed += venue.kind === LOCAL ? amountAt(venue.tokenAccount) : venue.remoteEquity;
+    deployed += amountAt(venue.tokenAccount) + (venue.kind === LOCAL ? 0n : venue.remoteEquity);
   }
   return { bankroll: amountAt(chain.addresses.ofPolicy(policy.mint).bankroll), deployed };
 }
 
-/** How the quote asset of the n-th policy of a world is written. */
+/** What of the money that was sent to a remote account its reports count. */
+export function arrivedAt(chain: Chain, { bridgedOut, tokenAccount }: VenueAccount): bigint {
+  return bridgedOut - (chain.state().tokens.get(tokenAccount)?.amount ?? 0n);
+}
+
+/** How the quote asset of the n-th policy of a world is written; one that nobody names as the pages write it. */
 export function unitOf(seed: string, number: number): Unit {
-  const { decimals, symbol } = profileOf(seed, number, '').quote;
-  return { decimals, symbol };
+  const { decimals, symbol, metadataIn, category, mint } = profileOf(seed, number, '').quote;
+  const isNamed = metadataIn !== 'nowhere' || category !== null;
+  return { decimals, symbol: isNamed ? symbol : `${mint.slice(0, 4)}…` };
 }

@@ -1,18 +1,20 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { symbolOf } from '../../api/explorer/browser/text/words.ts';
 import { letAgentsPost } from '../../devnet/agents/agents.ts';
 import { hear } from '../../devnet/agents/hearing.ts';
 import { remarkOn } from '../../devnet/agents/remarks.ts';
-import { amountText, percentText, type Scene } from '../../devnet/agents/scene.ts';
+import { amountText, percentText, type Scene, unitOf } from '../../devnet/agents/scene.ts';
 import { createVoice } from '../../devnet/agents/voice.ts';
 import { createChain } from '../../devnet/chain/chain.ts';
 import { agentKeypair } from '../../devnet/life/agent-keys.ts';
 import { RESIDENT, SPEAKER } from '../../devnet/life/cast.ts';
 import { createLife } from '../../devnet/life/life.ts';
-import { launchMint } from '../../devnet/life/profile.ts';
-import { AGENT } from '../../devnet/program/state/state.ts';
+import { launchMint, profileOf } from '../../devnet/life/profile.ts';
+import { AGENT, REMOTE } from '../../devnet/program/state/state.ts';
 import { POST_KINDS } from '../../schemas/responses/coin/posts.ts';
 import { serveAnswers } from '../support/answering.ts';
 import { awaited } from '../support/awaited.ts';
+import { openStage } from './stage.ts';
 
 const SEED = process.env.SEED ?? 'agents';
 const POLICIES = 4;
@@ -66,6 +68,57 @@ describe(`what the local world's agents say (SEED=${SEED})`, () => {
       expect(text).toContain(`${side} the high water mark`);
       expect(text).not.toMatch(unfit);
     }
+  });
+
+  test('counts what was sent to a venue as at work, and is silent of a gain where only that arrived', async () => {
+    const stage = await openStage();
+    await stage.init({ mode: AGENT });
+    const { mint, agent } = stage.policy();
+    const unit = 10n ** BigInt(unitOf(stage.chain.seed, 1).decimals);
+    const tokenAccount = await stage.register('perpetuals', { venueKind: REMOTE, assetClass: 16 });
+    await stage.report(tokenAccount, 0n);
+    await stage.pay(stage.chain.addresses.ofPolicy(mint).bankroll, 100n * unit);
+    const heard = hear(stage.chain, new Map([[mint, 1]]));
+    const said = () => {
+      const { text } = heard.waiting.get(mint)?.remark ?? { text: null };
+      heard.waiting.delete(mint);
+      return text;
+    };
+    const send = (amount: bigint) =>
+      stage.run({ kind: 'agent_fund_venue', mint, by: agent, tokenAccount, amount, venues: stage.pairs() });
+    const arrive = (amount: bigint) =>
+      stage.run({ kind: 'transfer', account: tokenAccount, amount, direction: 'out' });
+
+    await send(50n * unit);
+    expect(said()).toContain(' 50% of the equity is at work');
+    await arrive(50n * unit);
+    await stage.report(tokenAccount, 50n * unit);
+    await send(10n * unit);
+    expect(said()).toContain(' 60% of the equity is at work');
+    // In two reports of one block.
+    const report = { kind: 'report_remote_equity', mint, by: stage.who.reporter, tokenAccount } as const;
+    await stage.chain.produce([
+      { kind: 'transfer', account: tokenAccount, amount: 10n * unit, direction: 'out' },
+      { ...report, equity: 56n * unit, notional: 0n, asof: stage.now() },
+      { ...report, equity: 60n * unit, notional: 0n, asof: stage.now() },
+    ]);
+    expect(said()).toBeNull();
+    await stage.report(tokenAccount, 66n * unit);
+    expect(said()).toMatch(/, up 10% since the report before\. I hold/);
+    await send(4n * unit);
+    await arrive(4n * unit);
+    await stage.report(tokenAccount, 63n * unit);
+    expect(said()).toContain(', down 10% since the report before, what I sent apart. I hold');
+    heard.close();
+  });
+
+  test('calls an asset without a name as the pages do', () => {
+    const numbers = [...Array(100).keys()];
+    const quoteOf = (number: number) => profileOf(SEED, number, '').quote;
+    const nameless = numbers.find((number) => quoteOf(number).symbol === 'NAMELESS') as number;
+    expect(unitOf(SEED, nameless).symbol).toBe(symbolOf(null, quoteOf(nameless).mint));
+    const dollars = numbers.find((number) => quoteOf(number).symbol === 'USDX') as number;
+    expect(unitOf(SEED, dollars).symbol).toBe('USDX');
   });
 
   test('has amounts cut, never rounded, and nothing that is not zero looks like zero', () => {
