@@ -68,6 +68,9 @@ const MOST_TIMES = 20n;
 const DRIFT = { free: [88n, 116n], over: [84n, 100n] } as const;
 const JUMPS = { free: [2n, 30n, 75n, 125n, 300n], over: [2n, 30n, 75n, 75n, 30n] } as const;
 
+/** By how many seconds a venue's clock is ahead at most: of many reports the newest is then seldom one of those. */
+const MOST_AHEAD = 3n;
+
 /** Reports in a row where more is on its way than the band lets in at once. */
 const MOST_STEPS = 4;
 
@@ -103,7 +106,8 @@ export function reports(world: World, subject: Subject, calm: boolean): SingleAc
     const factor = jump ? random.pick(JUMPS[room]) : random.big(least, most);
     const drifted = (previous * factor) / 100n;
     const leverage = random.big(0n, 48n);
-    const asof = world.now - random.big(-20n, 30n);
+    const late = random.big(-20n, 30n);
+    const asof = world.now - (late < -MOST_AHEAD ? -late : late);
 
     const taken = world.counted.get(tokenAccount);
     const equities = arriving(world, previous, drifted, isFirst || jump ? 0n : (taken ?? sent));

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { createChain } from '../../devnet/chain/chain.ts';
+import { createLife } from '../../devnet/life/life.ts';
 import { reports } from '../../devnet/life/money.ts';
 import { profileOf } from '../../devnet/life/profile.ts';
 import type { World } from '../../devnet/life/world.ts';
@@ -90,4 +92,19 @@ describe('money sent to a remote account', () => {
       expect((await stage.run(action)).failed).toBeNull();
     expect((await attested(5)).at(-1)).toBe(130_000n);
   });
+});
+
+test('a report is dated ahead of its block now and then, and by little', async () => {
+  const chain = createChain({ dir: null, seed: 'dated', genesisTime: 1_760_000_000_000 });
+  const life = createLife(chain, { seed: 'dated', policies: 6, rate: 4 });
+  const ahead: number[] = [];
+  while (chain.tip().slot < 600n) {
+    const { blockTime, transactions } = await chain.produce(life.next());
+    for (const { kind, fields } of transactions.flatMap(({ events }) => events))
+      if (kind === 'RemoteEquityReported') ahead.push(Number(fields.asof) - blockTime);
+  }
+  const those = ahead.filter((seconds) => seconds > 0);
+  expect(those.length).toBeGreaterThan(0);
+  expect(those.length).toBeLessThan(ahead.length / 10);
+  expect(Math.max(...those)).toBeLessThanOrEqual(3);
 });
