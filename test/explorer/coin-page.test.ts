@@ -269,13 +269,15 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(await panelOf(page, 'Liquidity compounded')).toMatch(new RegExp(`API/coins/${MINT}$`));
   });
 
-  test('the risk is of the equity, where it stands among the terms as where money is held', async () => {
-    const page = await opened(coinAnswers());
+  test('the risk is how far money is sent to work, and no bound of what is there: a sweep may leave nothing else', async () => {
+    const answers = coinAnswers();
+    answers.loop.step4_deployed.bankrollUnspent = figureOf('0');
+    const page = await opened(answers);
     expect(await page.locator('ol.loop').textContent()).toContain(
-      'the equity. At most 90% of it may be at work.',
+      'the equity. Money is sent to work up to 90% of that; gains and sweeps then move the share.',
     );
     expect(await page.locator('dt', { hasText: 'Risk' }).textContent()).toBe(
-      'Riskper cent of the equity that may be at work',
+      'Riskper cent of the equity up to which money is sent to work',
     );
   });
 

@@ -68,7 +68,7 @@ export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse })
           { name: 'At venues, attested', figure: held.remote, purse: 'remote' },
           { name: 'Unspent', figure: held.bankrollUnspent, purse: 'bankroll' },
         ],
-        html`Together <${Fig} figure=${equityNow(held)} reading=${inUnit(quote)} name="Equity" />, the equity. At most ${coin.risk}% of it may be at work.`,
+        html`Together <${Fig} figure=${equityNow(held)} reading=${inUnit(quote)} name="Equity" />, the equity. Money is sent to work up to ${coin.risk}% of that; gains and sweeps then move the share.`,
       )}
       ${step(
         'Profit',

@@ -25,7 +25,11 @@ export function Terms({ coin }: { coin: CoinResponse }) {
       'Profit',
       html`${share(profitSplit.toHoldersBps, 'Profit', 'buybacks')}, ${share(profitSplit.toLpBps, 'Profit', 'liquidity')}, ${share(profitSplit.toBankrollBps, 'Profit', 'bankroll')}`,
     ],
-    ['Risk', html`${term(coin.risk, 'count', 'Risk')} of 100`, 'per cent of the equity that may be at work'],
+    [
+      'Risk',
+      html`${term(coin.risk, 'count', 'Risk')} of 100`,
+      'per cent of the equity up to which money is sent to work',
+    ],
     mask !== null && hasOptionsAlone(mask)
       ? ['Moneyness', term(coin.targetLeverageX, 'count', 'Moneyness'), 'which options are bought, 1 to 5']
       : [
