@@ -269,6 +269,29 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(await panelOf(page, 'Liquidity compounded')).toMatch(new RegExp(`API/coins/${MINT}$`));
   });
 
+  test('the first numbers have all that is held, of which what is unspent is a part', async () => {
+    const answers = coinAnswers();
+    answers.loop.step4_deployed.bankrollUnspent = figureOf('0');
+    const page = await opened(answers);
+    const first = page.locator('dl.figures > div', { hasText: 'Equity' });
+    expect(await first.textContent()).toMatch(/104\.167 USDX.*\b0 USDX of it unspent$/);
+    expect(await panelOf(page, 'Equity')).toMatch(
+      new RegExp(`all that is held.*API/coins/${MINT}/loop$`, 'i'),
+    );
+    await first.locator('dd.second button').focus();
+    await page.locator('.panel-name', { hasText: 'Bankroll, unspent' }).waitFor();
+  });
+
+  test('where what is at work cannot be had, what is unspent is told all the same', async () => {
+    const { page } = await explorer.another();
+    await answerCoin(page, coinAnswers(), []);
+    await page.route(/\/loop$/, (route) => route.fulfill({ status: 500, json: { error: 'lost' } }));
+    await page.goto(`/explorer/coins/${MINT}`);
+    await page.getByRole('alert').waitFor();
+    const first = page.locator('dl.figures > div', { hasText: 'Equity' });
+    expect(await first.textContent()).toMatch(/….*300 USDX of it unspent$/);
+  });
+
   test('the risk is how far money is sent to work, and no bound of what is there: a sweep may leave nothing else', async () => {
     const answers = coinAnswers();
     answers.loop.step4_deployed.bankrollUnspent = figureOf('0');

@@ -147,6 +147,15 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     expect(Object.entries(room).filter(([, width]) => width < NAME_WIDTH)).toEqual([]);
   });
 
+  test('says that what lies in the vault is what is unspent, and not all that a policy has', async () => {
+    const page = await tabOf([ORDINARY]);
+    await opened(page, '/explorer/?sort=bankroll');
+    expect(await page.locator('thead th[data-ranks="true"]').textContent()).toBe('Unspent');
+    await rows(page).first().locator('td[data-ranks="true"] button.figure').first().focus();
+    await page.locator('.panel-name', { hasText: 'Bankroll, unspent' }).waitFor();
+    expect(await page.locator('.sorts [aria-pressed="true"]').textContent()).toMatch(/^\s*Unspent/);
+  });
+
   test('leads back to where it was scrolled to', async () => {
     const page = await tabOf([ORDINARY]);
     await opened(page);

@@ -1,13 +1,19 @@
+import { useContext } from 'preact/hooks';
 import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
+import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
+import { Asked } from '../parts/asked.ts';
 import { Fig } from '../parts/figure.ts';
 import { Key } from '../parts/key.ts';
 import { Text } from '../parts/text.ts';
 import { TokenMark } from '../parts/token.ts';
+import type { Resource } from '../resource.ts';
 import { TAGS } from '../text/meanings.ts';
 import { ago } from '../text/times.ts';
 import { percent, shortKey } from '../text/words.ts';
+import { equityNow } from './equity-now.ts';
+import { heldInQuote } from './other-asset.ts';
 import { inUnit, unitsOf } from './units.ts';
 
 /** What a pool's status means; a cap is told on the curve only. */
@@ -26,9 +32,8 @@ const leadOf = ({ mode, feeSplit, profitSplit }: CoinResponse): string =>
   ].join(' ');
 
 /** Which policy this is, how it stands, and its four first numbers. */
-export function Head({ coin }: { coin: CoinResponse }) {
+export function Head({ coin, loop }: { coin: CoinResponse; loop: Resource<LoopResponse> }) {
   const { quote, base } = unitsOf(coin);
-  const bankroll = coin.pdaBalances.find(({ kind }) => kind === 'bankroll');
   return html`<div class="coin-head">
       <${TokenMark} symbol=${coin.symbol} mint=${coin.mint} large />
       <div>
@@ -63,11 +68,23 @@ export function Head({ coin }: { coin: CoinResponse }) {
             : html`<dd><${Fig} figure=${coin.marketCap.usd} reading=${{ kind: 'usd' }} name="Market cap" /></dd>
                 <dd class="second"><${Fig} figure=${coin.marketCap.quote} reading=${inUnit(quote)} name="Market cap, in the quote asset" /></dd>`
         }</div>
-      <div><dt>Bankroll, unspent</dt><dd>${bankroll !== undefined && html`<${Fig} figure=${bankroll.balance} reading=${inUnit(quote)} name="Bankroll, unspent" />`}</dd>
-        <dd class="second">in the vault that the program owns</dd></div>
+      <${Equity} coin=${coin} loop=${loop} />
       <div><dt>Profit swept</dt><dd><${Fig} figure=${coin.counters.profitSwept} reading=${inUnit(quote)} name="Profit swept" /></dd>
         <dd class="second">high water mark <${Fig} figure=${coin.hwm} reading=${inUnit(quote)} name="High water mark" bare /></dd></div>
       <div><dt>Burned</dt><dd><${Fig} figure=${coin.counters.tokensBurned} reading=${inUnit(base)} name="Tokens burned" /></dd>
         <dd class="second">for <${Fig} figure=${coin.counters.paidToHolders} reading=${inUnit(quote)} name="Spent on buying back" /></dd></div>
     </dl>`;
+}
+
+/** All that it holds, and the part of it that lies in the vault: that is known before what is at work is. */
+function Equity({ coin, loop }: { coin: CoinResponse; loop: Resource<LoopResponse> }) {
+  const asked = useContext(Asked);
+  const inQuote = inUnit(unitsOf(coin).quote);
+  const held = loop.data === null ? null : heldInQuote(loop.data.step4_deployed);
+  const unspent = held?.bankrollUnspent ?? coin.pdaBalances.find(({ kind }) => kind === 'bankroll')?.balance;
+  return html`<${Asked.Provider} value=${held === null ? asked : loop.path}>
+    <div><dt>Equity</dt>
+      <dd>${held === null ? html`<span class="quiet" title="what is at work is not read yet">…</span>` : html`<${Fig} figure=${equityNow(held)} reading=${inQuote} name="Equity" />`}</dd>
+      <dd class="second">${unspent !== undefined && html`<${Fig} figure=${unspent} reading=${inQuote} name="Bankroll, unspent" /> of it unspent`}</dd></div>
+  <//>`;
 }

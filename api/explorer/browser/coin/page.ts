@@ -47,7 +47,7 @@ export function CoinPage({ mint }: { mint: string }) {
   if (coin.data === null)
     return html`<div class="page-head"><h1>Policy ${shortKey(mint)}</h1></div><${Loaded} of=${coin} rows=${14} />`;
   return html`<${Loaded} of=${coin} rows=${14}>${(data: CoinResponse) => html`
-    <${Head} coin=${data} />
+    <${Head} coin=${data} loop=${loop} />
     <${Section} title="Money loop" note="What the fees of this token did, from the first claim to the last burn.">
       <${Loaded} of=${loop} above=${coin} rows=${5}>${(steps: LoopResponse) => html`<${Loop} coin=${data} loop=${steps} />`}<//>
     <//>

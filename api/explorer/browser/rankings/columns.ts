@@ -58,10 +58,10 @@ const BY_SORT: Record<Sort, Column> = {
     cell: (row) => html`<${Burned} row=${row} />`,
   },
   bankroll: {
-    name: 'Bankroll',
-    head: 'Bankroll',
+    name: 'Unspent',
+    head: 'Unspent',
     gives: 'fourth',
-    cell: (row) => money(row, 'bankroll', 'Bankroll'),
+    cell: (row) => money(row, 'bankroll', 'Bankroll, unspent'),
   },
   activity: {
     name: 'Activity',

@@ -2,6 +2,7 @@
 const MEANINGS: Readonly<Record<string, string>> = {
   'Market cap':
     'All tokens there are, at the price on their launch curve; of a pool that came after it no price is read.',
+  Equity: 'All that is held: what is unspent, what is at work on chain, and what is attested at venues.',
   'Bankroll, unspent': 'What lies in the vault that the program owns and is not at work.',
   Bankroll: 'What lies in the vault that the program owns and is not at work.',
   'High water mark': 'What equity is measured against: profit is what lies above it. It never falls.',
