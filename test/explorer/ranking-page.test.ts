@@ -156,6 +156,24 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     expect(await page.locator('.sorts [aria-pressed="true"]').textContent()).toMatch(/^\s*Unspent/);
   });
 
+  test('ranked by what no column has says so, and lets no column stand for it', async () => {
+    const page = await tabOf([ORDINARY]);
+    const note = page.locator('p.note', { hasText: 'Ranked by' });
+    for (const [asked, of] of [
+      ['', 'in US dollars'],
+      ['&quote=quote1', 'in its quote asset'],
+    ] as const) {
+      await opened(page, `/explorer/?sort=burned${asked}`);
+      expect(await note.textContent()).toContain(`spent on buying the token back, ${of}`);
+      expect(await note.textContent()).toContain('no column has it');
+    }
+    expect(await page.locator('.sorts [aria-pressed="true"]').textContent()).toMatch(/^\s*Buybacks/);
+    const head = page.locator('thead th', { hasText: 'Burned' });
+    expect(await head.isVisible()).toBe(true);
+    expect(await head.getAttribute('aria-sort')).toBeNull();
+    expect(await head.evaluate((cell) => getComputedStyle(cell).fontWeight)).toBe('400');
+  });
+
   test('leads back to where it was scrolled to', async () => {
     const page = await tabOf([ORDINARY]);
     await opened(page);

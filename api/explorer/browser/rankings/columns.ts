@@ -9,7 +9,8 @@ import { Burned } from './burned.ts';
 /** A ranking: its button, and the column of what it is ranked by. */
 interface Column {
   name: string;
-  head: string;
+  /** What the column has, where that is not what it is ranked by: no other column has that either. */
+  head?: string;
   /** In which turn it is left out where there is little room, but for that of the ranking shown. */
   gives: 'first' | 'second' | 'third' | 'fourth' | 'last';
   cell(row: RankingRow): unknown;
@@ -30,7 +31,6 @@ function money(row: RankingRow, column: keyof RankingRow['usd'], name: string) {
 const BY_SORT: Record<Sort, Column> = {
   marketCap: {
     name: 'Market cap',
-    head: 'Market cap',
     gives: 'last',
     // Where neither can be told the reason is with the first.
     cell: (row) => html`${
@@ -40,39 +40,34 @@ const BY_SORT: Record<Sort, Column> = {
     <small><${Fig} figure=${row.marketCap.quote} reading=${quoteUnit(row)} name="Market cap, in the quote asset" /></small>`,
   },
   profit: {
-    name: 'Profit',
-    head: 'Profit swept',
+    name: 'Profit swept',
     gives: 'third',
     cell: (row) => money(row, 'profit', 'Profit swept'),
   },
   fees: {
-    name: 'Fees',
-    head: 'Fees routed',
+    name: 'Fees routed',
     gives: 'second',
     cell: (row) => money(row, 'fees', 'Fees routed'),
   },
   burned: {
-    name: 'Burned',
+    name: 'Buybacks',
     head: 'Burned',
     gives: 'first',
     cell: (row) => html`<${Burned} row=${row} />`,
   },
   bankroll: {
     name: 'Unspent',
-    head: 'Unspent',
     gives: 'fourth',
     cell: (row) => money(row, 'bankroll', 'Bankroll, unspent'),
   },
   activity: {
-    name: 'Activity',
-    head: 'Events 24 h',
+    name: 'Events 24 h',
     gives: 'second',
     cell: (row) =>
       html`<${Fig} figure=${row.eventsLast24h} reading=${{ kind: 'count' }} name="Events in 24 hours" />`,
   },
   newest: {
-    name: 'Newest',
-    head: 'Created',
+    name: 'Created',
     gives: 'first',
     cell: (row) =>
       html`<span class="when" title=${row.createdAt === null ? '' : `${stamp(row.createdAt)} UTC`}>${

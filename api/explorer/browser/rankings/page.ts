@@ -36,7 +36,13 @@ export function RankingsPage() {
           ? html`<${Empty} title="No policy fits.">Take a filter away, or look for something else.<//>`
           : html`<${Empty} title="No policy yet.">As soon as one is created it stands here.<//>`
         : html`
-            ${data.sort === 'burned' && html`<p class="note">Ranked by what was spent on buying the tokens back.</p>`}
+            ${
+              data.sort === 'burned' &&
+              html`<p class="note">
+              Ranked by what was spent on buying the token back, in ${question.has('quote') ? 'its quote asset' : 'US dollars'}:
+              no column has it, the page of each policy does. What was burned is of another token in each row.
+            </p>`
+            }
             <${RankingTable} rows=${data.items} sort=${data.sort} />
             <${Pages} data=${data} />
           `}<//>

@@ -16,9 +16,9 @@ export function RankingTable({ rows, sort }: { rows: RankingRow[]; sort: Sort })
         ${COLUMNS.map(
           ([
             column,
-            { head, gives },
+            { name, head, gives },
           ]) => html`<th key=${column} scope="col" class="number" data-column=${column} data-gives=${gives}
-          data-ranks=${String(column === sort)} aria-sort=${column === sort ? 'other' : undefined}>${head}</th>`,
+          data-ranks=${String(column === sort)} aria-sort=${column === sort && head === undefined ? 'other' : undefined}>${head ?? name}</th>`,
         )}
       </tr>
     </thead>
