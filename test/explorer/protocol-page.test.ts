@@ -112,6 +112,18 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     expect(await card('silent').locator('.note').textContent()).toBe(`Not compared: ${silent}.`);
     expect(await card('alike').locator('.note').count()).toBe(0);
     expect(await page.locator('main').textContent()).not.toContain('only one against the other');
+    // A sum of several assets' base units tells nobody an amount: it does not stand out as one.
+    const looks = (name: string) =>
+      card(name)
+        .locator('.pairs dd')
+        .first()
+        .evaluate((sum) => getComputedStyle(sum).fontWeight);
+    expect(await Promise.all(['alike', 'unlike', 'silent'].map(looks))).toEqual(['560', '400', '400']);
+    expect(await card('unlike').locator('dt').allTextContents()).toEqual([
+      'Sent there, added up in base units',
+      'Reported there, added up in base units',
+      'The difference',
+    ]);
     await picture(page, 'sent-to-venues');
   });
 });

@@ -9,8 +9,11 @@ import { readable } from '../text/words.ts';
 
 type Venue = AnalyticsResponse['bridgeFlow']['perVenue'][number];
 
-/** Accounts of several assets are summed in each venue: the numbers are base units, and said so. */
+/** Accounts of several assets are summed in each venue: the numbers are base units, and said so. Where they cannot be compared
+ * they are not drawn as amounts either. */
 const BASE = { kind: 'amount', unit: { decimals: null, symbol: null } } as const;
+
+const ADDED = ', added up in base units';
 
 export function Bridge({ venues }: { venues: Venue[] }) {
   if (venues.length === 0)
@@ -25,9 +28,9 @@ export function Bridge({ venues }: { venues: Venue[] }) {
           ? html`<p class="note">Not compared: <${Text} text=${readable(whyNotCompared(venue))} />.</p>`
           : html`<${Against} bridgedOut=${venue.bridgedOut} attested=${venue.attestedEquity} />`
       }
-      <dl class="pairs">
-        <div><dt><i class="purse bridged" aria-hidden="true"></i>Sent there</dt><dd><${Fig} figure=${venue.bridgedOut} reading=${BASE} name="Sent out" /></dd></div>
-        <div><dt><i class="purse remote" aria-hidden="true"></i>Reported there</dt><dd><${Fig} figure=${venue.attestedEquity} reading=${BASE} name="Attested equity" /></dd></div>
+      <dl class=${venue.gap.absent ? 'pairs uncompared' : 'pairs'}>
+        <div><dt><i class="purse bridged" aria-hidden="true"></i>Sent there${venue.gap.absent && ADDED}</dt><dd><${Fig} figure=${venue.bridgedOut} reading=${BASE} name="Sent out" /></dd></div>
+        <div><dt><i class="purse remote" aria-hidden="true"></i>Reported there${venue.gap.absent && ADDED}</dt><dd><${Fig} figure=${venue.attestedEquity} reading=${BASE} name="Attested equity" /></dd></div>
         <div><dt>The difference</dt><dd><${Fig} figure=${venue.gap} reading=${BASE} name="Sent out and not attested" /></dd></div>
       </dl>
     </li>`,
