@@ -22,6 +22,8 @@ export interface AppOptions extends HttpOptions {
   streamClock?: () => number;
   /** How long events wait for posts beside them that do not begin: a second unless it is given. */
   postsWaitMs?: number | undefined;
+  /** Whether the chain is the local one: pages say so. */
+  isLocalChain?: boolean | undefined;
 }
 
 /** The API: its table of routes, served over HTTP. */
@@ -44,7 +46,9 @@ export function createApp(options: AppOptions): Koa {
   routes.push(...(options.agentRoutes ?? []));
   routes.push(decimalsRoute);
   routes.push(openApiRoute(() => openApi(settings.serviceName, routes)));
-  const app = createHttp([...routes, ...explorerRoutes(settings.serviceName)], options);
+  const { serviceName: service, programId } = settings;
+  const pages = explorerRoutes({ service, programId, isLocalChain: options.isLocalChain === true });
+  const app = createHttp([...routes, ...pages], options);
   app.once(CLOSING, streams.close);
   return app;
 }

@@ -21,6 +21,7 @@ export interface ApiParts {
   bound: Bound;
   /** As the app has it. */
   postsWaitMs?: number | undefined;
+  isLocalChain?: boolean;
   signal: AbortSignal;
 }
 
@@ -71,6 +72,7 @@ export function serveApi(parts: ApiParts): void {
     readPosts: parts.agents.readPosts,
     numberedPosts: parts.agents.numberedPosts,
     postsWaitMs: parts.postsWaitMs,
+    isLocalChain: parts.isLocalChain,
     secrets: secretsOf(config),
     trustProxy: config.trustProxy,
     onError: (error, path) => {

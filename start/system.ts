@@ -140,7 +140,8 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     onError: (error) => logger.debug({ err: error }, 'what changed was not read'),
   });
   unasked = latest.unasked;
-  serveApi({ config, latest, agents, logger, registry, bound: api, signal });
+  const isLocalChain = localRpc !== null;
+  serveApi({ config, latest, agents, logger, registry, bound: api, signal, isLocalChain });
   return {
     store,
     api,

@@ -13,8 +13,16 @@ export const PAGES = {
 /** Browsers name it where an address is opened; clients of the API do not. */
 export const asksForPages = (accept: string | undefined): boolean => accept?.includes('text/html') === true;
 
+/** What a page says of what it is served from, which no answer of the API has. */
+export interface Served {
+  service: string;
+  /** Of the program that is indexed, base58. */
+  programId: string;
+  isLocalChain: boolean;
+}
+
 /** The document of a page: everything in it comes from files of their own, nothing stands inline. */
-export function document(assets: Assets, title: string, service: string): string {
+export function document(assets: Assets, title: string, served: Served): string {
   const at = (name: string) => `${ASSETS_PATH}/${name}`;
   const lines = [
     '<!doctype html>',
@@ -24,7 +32,9 @@ export function document(assets: Assets, title: string, service: string): string
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="color-scheme" content="light dark">',
     '<meta name="description" content="What launched tokens do with their trading fees, and why: each number with its source.">',
-    `<title>${escaped(title)} · ${escaped(service)}</title>`,
+    `<meta name="program" content="${escaped(served.programId)}">`,
+    ...(served.isLocalChain ? ['<meta name="chain" content="local">'] : []),
+    `<title>${escaped(title)} · ${escaped(served.service)}</title>`,
     `<link rel="icon" type="image/svg+xml" href="${at(assets.icon)}">`,
     ...assets.styles.map((name) => `<link rel="stylesheet" href="${at(name)}">`),
     ...assets.preloads.map((name) => `<link rel="modulepreload" href="${at(name)}">`),

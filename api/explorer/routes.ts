@@ -3,7 +3,7 @@ import { ErrorBody } from '../../schemas/responses/parts.ts';
 import { preferredEncoding } from '../http/answers/accept-encoding.ts';
 import type { OwnRoute, Route, RouteContext, RouteReply } from '../http/route.ts';
 import { type Assets, readAssets } from './assets.ts';
-import { ASSETS_PATH, asksForPages, document, PAGES } from './html.ts';
+import { ASSETS_PATH, asksForPages, document, PAGES, type Served } from './html.ts';
 
 /** Scripts, styles and answers of this address alone; no inline code, no frame around it, no image from elsewhere. */
 const POLICY = [
@@ -27,7 +27,7 @@ const FOR_GOOD = 'public, max-age=31536000, immutable';
 const LONGEST_LOCATION = 2_000;
 
 /** The explorer: a document for each page at its own address, and the files that they are made of. */
-export function explorerRoutes(service: string): Route[] {
+export function explorerRoutes(served: Served): Route[] {
   let read: Assets | undefined;
   const assets = () => {
     read ??= readAssets();
@@ -35,7 +35,7 @@ export function explorerRoutes(service: string): Route[] {
   };
   const pageOf = (status: number, title: string): RouteReply => ({
     status,
-    body: Buffer.from(document(assets(), title, service)),
+    body: Buffer.from(document(assets(), title, served)),
     headers: { ...GUARDS, 'Content-Type': 'text/html; charset=utf-8' },
   });
   const page = (path: string, title: string): OwnRoute => ({

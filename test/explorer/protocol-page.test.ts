@@ -1,8 +1,11 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { readAssets } from '../../api/explorer/assets.ts';
+import { document } from '../../api/explorer/html.ts';
 import type { Figure } from '../../schemas/figure.ts';
 import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
+import { SETTINGS } from '../api/support/api.ts';
 import { useExplorerAlone } from './support/explorer-alone.ts';
 import { isApi } from './support/hostile-answers.ts';
 import { statusAt } from './support/status-answers.ts';
@@ -83,6 +86,21 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
       ...{ maxDeviationBps: null, minRiskForClass: null },
     });
     expect(await program(await opened(answer))).toContain('as set for this service, not read on chain yet');
+  });
+
+  test('tells which program it is that is indexed, and of a local chain that it is one, on every page', async () => {
+    const page = await opened(analytics());
+    const program = page.locator('dl.rows > div', { hasText: 'Indexed program' }).locator('.key');
+    expect(await program.getAttribute('title')).toContain(SETTINGS.programId);
+    expect(await page.locator('header', { hasText: 'Local chain' }).count()).toBe(0);
+    await page.route('/explorer/', async (route) => {
+      const told = document(readAssets(), 'Policies', { ...SETTINGS, service: 'a', isLocalChain: true });
+      return route.fulfill({ contentType: 'text/html', body: told });
+    });
+    await page.goto('/explorer/');
+    await page.locator('header .tag', { hasText: 'Local chain' }).waitFor();
+    await page.getByRole('link', { name: 'Protocol' }).click();
+    await page.locator('header .tag', { hasText: 'Local chain' }).waitFor();
   });
 
   test('compares what was sent to a venue with what is there only where there is a difference, or says why not', async () => {

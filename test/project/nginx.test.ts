@@ -47,7 +47,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
         route('/who', async ({ clientAddress: body }) => ({ status: 200, body, headers: text })),
         route('/held', () => new Promise(() => {})),
         route('/large', async () => ({ status: 200, body: BYTES, headers: text })),
-        ...explorerRoutes('a service'),
+        ...explorerRoutes({ service: 'a service', programId: 'a program', isLocalChain: false }),
         route('/stream/told', async ({ headers: { 'last-event-id': after } }) => {
           const body = new Readable({ read: () => {} });
           streams.push({ body, after });

@@ -7,6 +7,7 @@ import { Status } from './parts/status.ts';
 import { ProtocolPage } from './protocol/page.ts';
 import { RankingsPage } from './rankings/page.ts';
 import { RegistriesPage } from './registries/page.ts';
+import { IS_LOCAL_CHAIN } from './served.ts';
 
 const LINKS = [
   ['/explorer/', 'Policies'],
@@ -47,6 +48,7 @@ export function App() {
     <a class="skip" href="#content">To the content</a>
     <header class="top">
       <a class="brand" href="/explorer/"><span class="mark" aria-hidden="true"></span>Bankroll</a>
+      ${IS_LOCAL_CHAIN && html`<span class="tag" title="What happens on it is made up, prices too">Local chain</span>`}
       <nav aria-label="Pages">
         ${LINKS.map(
           ([href, name]) =>

@@ -3,6 +3,7 @@ import { html } from '../html.ts';
 import { bare } from '../parts/bare.ts';
 import { Fig } from '../parts/figure.ts';
 import { Key } from '../parts/key.ts';
+import { PROGRAM_ID } from '../served.ts';
 import { classNames } from '../text/words.ts';
 
 const UNREAD = 'the protocol’s configuration is not read yet';
@@ -49,6 +50,7 @@ export function Config({ config }: { config: ProtocolConfigView }) {
                 html`${at > 0 && ', '}${name} ${told(risk, 'count', `Least risk for the class ${name}`)}`,
             ),
     ],
+    ['Indexed program', html`<${Key} value=${PROGRAM_ID} name="Indexed program" />`],
     program('Launchpad program', config.launchpadProgram),
     program('Pool program', config.ammProgram),
   ];
