@@ -88,6 +88,14 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     expect(await program(await opened(answer))).toContain('as set for this service, not read on chain yet');
   });
 
+  test('says for how long the stream has been there', async () => {
+    const status = statusAt(Date.now(), Date.now());
+    status.indexer.stream.since = new Date(Date.now() - 600_000).toISOString();
+    const page = await opened(analytics(), status);
+    const stream = page.locator('.indexer dl.rows > div', { hasText: 'Stream' }).locator('dd');
+    expect(await stream.textContent()).toMatch(/^connected for 10 min$/);
+  });
+
   test('tells which program it is that is indexed, and of a local chain that it is one, on every page', async () => {
     const page = await opened(analytics());
     const program = page.locator('dl.rows > div', { hasText: 'Indexed program' }).locator('.key');

@@ -7,7 +7,7 @@ import { Text } from '../parts/text.ts';
 import { type Resource, secondsBehind } from '../resource.ts';
 import { grouped } from '../text/amounts.ts';
 import { titleOf } from '../text/events.ts';
-import { ago } from '../text/times.ts';
+import { ago, lasting } from '../text/times.ts';
 import { plainText } from '../text/visible.ts';
 
 const COUNT = { kind: 'count' } as const;
@@ -38,7 +38,7 @@ export function Indexer({ of, status }: { of: Resource<StatusResponse>; status: 
         <dl class="rows">
           <div><dt>Stream</dt><dd>${
             stream.connected
-              ? html`connected <small>${stream.since === null ? '' : `since ${ago(stream.since, now.value)}`}</small>`
+              ? html`connected <small>${stream.since === null ? '' : lasting(stream.since, now.value)}</small>`
               : html`<span class="tag warn">not connected</span> <small>${plainText(stream.reason ?? '')}</small>`
           }</dd></div>
           ${Object.entries(venues).map(

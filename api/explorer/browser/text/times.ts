@@ -13,6 +13,9 @@ export function ago(iso: string, now: number): string {
   return seconds < 2 ? 'just now' : `${span(seconds)} ago`;
 }
 
+/** For how long by now. */
+export const lasting = (iso: string, now: number): string => ago(iso, now).replace(/^(.*) ago$/, 'for $1');
+
 /** How long ago in one unit, where there is little room. */
 export function shortAgo(iso: string, now: number): string {
   const seconds = Math.round((now - Date.parse(iso)) / 1000);
