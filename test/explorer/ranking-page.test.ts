@@ -69,7 +69,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
       const sort = searchParams.get('sort') ?? 'marketCap';
       const answer = {
         sort,
-        order: 'desc',
+        order: searchParams.get('order') ?? 'desc',
         items,
         total: ROWS,
         offset: 0,
@@ -172,6 +172,39 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     expect(await head.isVisible()).toBe(true);
     expect(await head.getAttribute('aria-sort')).toBeNull();
     expect(await head.evaluate((cell) => getComputedStyle(cell).fontWeight)).toBe('400');
+  });
+
+  test('is ranked by the heads of its columns as by the line above, and each says which way', async () => {
+    const page = await tabOf([ORDINARY]);
+    await opened(page);
+    const head = (name: string) => page.locator('thead th', { hasText: name });
+    const isRanked = (name: string, way: string) =>
+      awaited(async () => {
+        expect(await head(name).getAttribute('aria-sort')).toBe(way);
+        expect(await page.locator('thead th[aria-sort]').count()).toBe(1);
+        expect(await page.locator('.sorts [aria-pressed="true"]').textContent()).toContain(name);
+      }, 50);
+    await isRanked('Market cap', 'descending');
+    await page.getByRole('columnheader', { name: 'Profit swept' }).getByRole('button').click();
+    await page.waitForURL('**/explorer/?sort=profit');
+    await isRanked('Profit swept', 'descending');
+    await page.getByRole('columnheader', { name: 'Profit swept' }).getByRole('button').press('Enter');
+    await page.waitForURL('**/explorer/?sort=profit&order=asc');
+    await isRanked('Profit swept', 'ascending');
+    // What ranks by what no column has is above alone.
+    expect(await head('Burned').getByRole('button').count()).toBe(0);
+  });
+
+  test('has its filters in whole rows, whatever the width', async () => {
+    const page = await tabOf([ORDINARY]);
+    await opened(page);
+    for (const width of [1440, 1180, 1101, 1100, 1024, 900, 721, 720, 375]) {
+      await page.setViewportSize({ width, height: 800 });
+      const widths = await page.evaluate<number[]>(
+        "[...document.querySelectorAll('.choice')].map((one) => Math.round(one.getBoundingClientRect().width))",
+      );
+      expect(Math.max(...widths) - Math.min(...widths), `at ${width}`).toBeLessThanOrEqual(1);
+    }
   });
 
   test('leads back to where it was scrolled to', async () => {

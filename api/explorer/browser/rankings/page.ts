@@ -43,7 +43,7 @@ export function RankingsPage() {
               no column has it, the page of each policy does. What was burned is of another token in each row.
             </p>`
             }
-            <${RankingTable} rows=${data.items} sort=${data.sort} />
+            <${RankingTable} data=${data} query=${query} />
             <${Pages} data=${data} />
           `}<//>
   `;

@@ -1,21 +1,28 @@
+import type { Sort } from '../../../../schemas/responses/rankings.ts';
 import { ask } from '../address.ts';
 import { html } from '../html.ts';
 import { COLUMNS } from './columns.ts';
 
-/** One button a ranking; a second press turns the order round. */
+const sortIn = (query: URLSearchParams) => query.get('sort') ?? 'marketCap';
+const isRising = (query: URLSearchParams) => query.get('order') === 'asc';
+
+/** Ranks by it; where that is so already it turns the order round. */
+export function rankBy(sort: Sort, query: URLSearchParams): void {
+  ask({
+    sort: sort === 'marketCap' ? null : sort,
+    order: sort === sortIn(query) && !isRising(query) ? 'asc' : null,
+    offset: null,
+  });
+}
+
+/** One button a ranking. */
 export function Sorts({ query }: { query: URLSearchParams }) {
-  const current = query.get('sort') ?? 'marketCap';
-  const rising = query.get('order') === 'asc';
+  const current = sortIn(query);
+  const rising = isRising(query);
   return html`<div class="sorts" role="group" aria-label="Rank by">
     ${COLUMNS.map(([sort, { name }]) => {
       const pressed = sort === current;
-      const press = () =>
-        ask({
-          sort: sort === 'marketCap' ? null : sort,
-          order: pressed && !rising ? 'asc' : null,
-          offset: null,
-        });
-      return html`<button key=${sort} type="button" aria-pressed=${pressed} onClick=${press}>
+      return html`<button key=${sort} type="button" aria-pressed=${pressed} onClick=${() => rankBy(sort, query)}>
         ${name}${
           pressed &&
           html`<i class=${rising ? 'rising' : 'falling'} aria-label=${rising ? 'lowest first' : 'highest first'} role="img"></i>`

@@ -1,12 +1,20 @@
-import type { RankingRow, Sort } from '../../../../schemas/responses/rankings.ts';
+import type { RankingRow, RankingsResponse, Sort } from '../../../../schemas/responses/rankings.ts';
 import { html } from '../html.ts';
 import { TokenMark, TokenName } from '../parts/token.ts';
 import { TAGS } from '../text/meanings.ts';
 import { namedAlike, shortKey, symbolOf } from '../text/words.ts';
 import { COLUMNS } from './columns.ts';
+import { rankBy } from './sorts.ts';
 
-export function RankingTable({ rows, sort }: { rows: RankingRow[]; sort: Sort }) {
+interface TableProps {
+  data: RankingsResponse;
+  /** Of the address. */
+  query: URLSearchParams;
+}
+
+export function RankingTable({ data: { items: rows, sort, order }, query }: TableProps) {
   const alike = namedAlike(rows);
+  const way = order === 'asc' ? 'ascending' : 'descending';
   return html`<div class="table-frame"><table class="ranking" data-sort=${sort}>
     <caption class="for-readers">Policies, ranked</caption>
     <thead>
@@ -18,7 +26,9 @@ export function RankingTable({ rows, sort }: { rows: RankingRow[]; sort: Sort })
             column,
             { name, head, gives },
           ]) => html`<th key=${column} scope="col" class="number" data-column=${column} data-gives=${gives}
-          data-ranks=${String(column === sort)} aria-sort=${column === sort && head === undefined ? 'other' : undefined}>${head ?? name}</th>`,
+          data-ranks=${String(column === sort)} aria-sort=${column === sort && head === undefined ? way : undefined}>${
+            head ?? html`<button type="button" onClick=${() => rankBy(column, query)}>${name}</button>`
+          }</th>`,
         )}
       </tr>
     </thead>
