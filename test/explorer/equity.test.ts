@@ -5,6 +5,7 @@ import { shownOf } from '../../api/explorer/browser/history/moment.ts';
 import {
   cellOf,
   equityOf,
+  heldOn,
   joined,
   localOf,
   onChainOf,
@@ -14,6 +15,7 @@ import {
   unknownOf,
   withSample,
 } from '../../api/explorer/browser/history/rows.ts';
+import { stamp } from '../../api/explorer/browser/text/times.ts';
 import type { Figure } from '../../schemas/figure.ts';
 import type { LoopResponse } from '../../schemas/responses/coin/loop.ts';
 import type { CoinHistoryItem, Step } from '../../schemas/responses/history.ts';
@@ -54,7 +56,11 @@ test('equity now is as old as its oldest part, and absent for the reason of a pa
 });
 
 describe('what is told of the equity of a moment', () => {
-  const TOLD = { quote: { decimals: 6, symbol: 'USDX' }, name: 'Equity', path: '/coins/m/history' };
+  const TOLD = {
+    quote: { decimals: 6, symbol: 'USDX' },
+    name: 'Equity',
+    pathAt: (at: string) => `/coins/m/history?at=${at}`,
+  };
   const figure = (value: string, asOf: string | null) => ({ value, source: 'chain', asOf });
   const time = '2026-11-24T12:00:00.000Z';
   const parts = {
@@ -67,7 +73,7 @@ describe('what is told of the equity of a moment', () => {
 
   test('is as old as its oldest part, which may be older than the step that it is the end of', () => {
     const shown = shownOf(rowOfHistory({ time, ...parts }), TOLD);
-    expect(shown).toMatchObject({ asOf: '2026-11-24T06:00:00.000Z', path: TOLD.path });
+    expect(shown).toMatchObject({ asOf: '2026-11-24T06:00:00.000Z', path: TOLD.pathAt(time) });
     expect(shown.more?.[0]).toEqual(at);
     const undated = { ...parts, bankroll: figure('300', null) };
     expect(shownOf(rowOfHistory({ time, ...undated }), TOLD)).toMatchObject({ absent: false, asOf: null });
@@ -121,6 +127,16 @@ describe('what Local accounts hold is in the equity', () => {
   });
 });
 
+test('a reason names no time that lies ahead: an hour that is not over by when it began', () => {
+  const reason = `${LOCAL} is not known before the hour that ends at 2026-11-24T06:00:00.000Z`;
+  const missing: Figure = { value: null, source: 'chain', asOf: null, absent: true, reason };
+  const time = '2026-11-24T05:00:00.000Z';
+  const { deployed } = rowOfHistory({
+    ...{ time, bankroll: missing, deployed: missing, attestedEquity: missing, hwm: missing },
+  });
+  expect(deployed.reason).toBe(`${LOCAL} was first seen in the hour that began at ${time}`);
+});
+
 test('of what is seen the same only the first and the last time stand, and no more rows than may', () => {
   let rows: Row[] = [];
   for (const second of [1, 2, 3, 4]) rows = withSample(rows, row(second), 10);
@@ -133,8 +149,9 @@ test('of what is seen the same only the first and the last time stand, and no mo
 
 describe('the past as it is answered again, and what was seen since', () => {
   const HOUR_S = 3_600;
-  const unseen = (second: number, step: 'hour' | 'day' = 'hour'): Row => {
-    const reason = `inside of this ${step} only what was seen here is known, and this part of it was not`;
+  const unseen = (second: number, until: Row, step: 'hour' | 'day' = 'hour'): Row => {
+    const [begin, end] = [new Date((second - 1) * 1000).toISOString(), until.time].map(stamp);
+    const reason = `this page did not look between ${begin} and ${end} UTC, and the API keeps what was at the end of each ${step}`;
     const nothing = { base: null, reason };
     const time = new Date(second * 1000).toISOString();
     const parts = { bankroll: nothing, deployed: nothing, attested: nothing, hwm: nothing };
@@ -145,13 +162,14 @@ describe('the past as it is answered again, and what was seen since', () => {
 
   test('stand in the order of time, and what was between them is not known', () => {
     const seen = [row(END_S + 600, 8n), row(END_S + 620, 9n)];
-    expect(joined(past, seen, 'hour')).toEqual([...past, unseen(END_S + 1), ...seen]);
+    expect(joined(past, seen, 'hour')).toEqual([...past, unseen(END_S + 1, seen[0] as Row), ...seen]);
     // The state of now that an answer ends with is seen, too.
     const now = row(END_S + 590, 7n);
-    expect(joined([...past, now], seen, 'hour')).toEqual([...past, unseen(END_S + 1), now, ...seen]);
-    expect(joined([...past, now], [], 'hour')).toEqual([...past, unseen(END_S + 1), now]);
-    expect(joined([row(0), row(24 * HOUR_S)], [row(25 * HOUR_S, 8n)], 'day')).toEqual([
-      ...[row(0), row(24 * HOUR_S), unseen(24 * HOUR_S + 1, 'day'), row(25 * HOUR_S, 8n)],
+    expect(joined([...past, now], seen, 'hour')).toEqual([...past, unseen(END_S + 1, now), now, ...seen]);
+    expect(joined([...past, now], [], 'hour')).toEqual([...past, unseen(END_S + 1, now), now]);
+    const next = row(25 * HOUR_S, 8n);
+    expect(joined([row(0), row(24 * HOUR_S)], [next], 'day')).toEqual([
+      ...[row(0), row(24 * HOUR_S), unseen(24 * HOUR_S + 1, next, 'day'), next],
     ]);
   });
 
@@ -163,7 +181,7 @@ describe('the past as it is answered again, and what was seen since', () => {
     // Seen before the hour ended and after it: what was seen the same all along has its first and its last row.
     const [first, last] = [row(HOUR_S + 60, 6n), row(END_S + 900, 6n)];
     expect(joined(past, [first, last], 'hour')).toEqual([
-      ...[row(HOUR_S), unseen(HOUR_S + 1), first, row(END_S, 6n), last],
+      ...[row(HOUR_S), unseen(HOUR_S + 1, first), first, row(END_S, 6n), last],
     ]);
     expect(joined(past, [row(END_S - 10, 5n), row(END_S + 5, 8n)], 'hour').slice(-3)).toEqual([
       ...[row(END_S - 10, 5n), row(END_S, 6n), row(END_S + 5, 8n)],
@@ -172,25 +190,28 @@ describe('the past as it is answered again, and what was seen since', () => {
 
   test('stay unknown between each other after the hour is over, and where nobody looked for longer than a while', () => {
     const seen = [row(HOUR_S + 600, 8n), row(HOUR_S + 620, 9n)];
-    expect(joined(past, seen, 'hour')).toEqual([row(HOUR_S), unseen(HOUR_S + 1), ...seen, row(END_S, 6n)]);
+    const before = [row(HOUR_S), unseen(HOUR_S + 1, seen[0] as Row), ...seen];
+    expect(joined(past, seen, 'hour')).toEqual([...before, row(END_S, 6n)]);
     // The past is newer than what was seen, and ends with now.
     const now = row(END_S + 600, 4n);
-    expect(joined([...past, now], seen, 'hour').slice(-3)).toEqual([row(END_S, 6n), unseen(END_S + 1), now]);
+    expect(joined([...past, now], seen, 'hour').slice(-3)).toEqual([
+      ...[row(END_S, 6n), unseen(END_S + 1, now), now],
+    ]);
     const later = row(HOUR_S + 900, 3n);
     expect(joined(past, [...seen, later], 'hour')).toEqual([
-      ...[row(HOUR_S), unseen(HOUR_S + 1), ...seen, unseen(HOUR_S + 621), later, row(END_S, 6n)],
+      ...[...before, unseen(HOUR_S + 621, later), later, row(END_S, 6n)],
     ]);
   });
 
   test('leave nothing unknown between two that say the same, nor behind what is not known', () => {
     const now = row(END_S + 600, 6n);
     expect(joined([...past, now], [], 'hour')).toEqual([...past, now]);
-    const { isUnseen: _, ...gone } = unseen(END_S);
     const changed = row(END_S + 600, 9n);
+    const { isUnseen: _, ...gone } = unseen(END_S, changed);
     expect(joined([row(HOUR_S), gone, changed], [], 'hour')).toEqual([row(HOUR_S), gone, changed]);
     // A tab that slept sees what it saw before, and something else was there meanwhile.
     const [before, after] = [row(HOUR_S + 600, 5n), row(END_S + 900, 5n)];
-    expect(joined(past, [before, after], 'hour').slice(-2)).toEqual([unseen(END_S + 1), after]);
+    expect(joined(past, [before, after], 'hour').slice(-2)).toEqual([unseen(END_S + 1, after), after]);
   });
 
   test('are the past as it is answered now where both are of one time, and no end of a step is left out', () => {
@@ -200,12 +221,19 @@ describe('the past as it is answered again, and what was seen since', () => {
     expect(joined(past, [same], 'hour')).toEqual([...past, same]);
   });
 
-  test('say the newest reason why something is not known, and that nobody looked where it is the only one', () => {
+  test('say the newest reason why something is not known, and have what was known last to draw on where nobody looked', () => {
     const rows = joined([row(HOUR_S), { ...row(END_S), hwm: lost }], [row(END_S + 600, 9n)], 'hour');
     expect(rows.map(({ isUnseen }) => isUnseen)).toContain(true);
     expect(unknownOf(rows)).toBe('its states are gone');
-    expect(unknownOf(joined(past, [row(END_S + 600, 9n)], 'hour'))).toMatch(/^inside of this hour/);
+    expect(unknownOf(joined(past, [row(END_S + 600, 9n)], 'hour'))).toBeNull();
     expect(unknownOf(past)).toBeNull();
+    const none = { base: null, reason: null };
+    const heldOf = (of: (row: Row) => Row['hwm']) => heldOn(rows, of);
+    expect(heldOf(({ bankroll }) => bankroll)).toEqual([none, none, known(5n), known(9n)]);
+    // What was not known then is not drawn on; what is not known now was known last all the time until now.
+    expect(heldOf(({ hwm }) => hwm)).toEqual([none, none, lost, known(11n)]);
+    const gone = { ...row(END_S + 600, 9n), deployed: lost };
+    expect(heldOn(joined(past, [gone], 'hour'), equityOf)).toEqual([none, none, known(13n), known(13n)]);
   });
 
   test('are one row where they say the same of the same shown second', () => {

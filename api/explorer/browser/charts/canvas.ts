@@ -42,11 +42,11 @@ export function Canvas({
       drawn.current = null;
     };
   }, [looks, drawing.height]);
-  const known = JSON.stringify([drawing.times, drawing.series, drawing.from]);
+  const known = JSON.stringify([drawing.times, drawing.series, drawing.from, drawing.isOfNow]);
   // The numbers by what they say.
   useEffect(() => drawn.current?.update(newest.current), [known]);
   return html`<div class="canvas" style=${{ height: `${drawing.height}px` }}>
     <div ref=${holder} role="img" aria-label=${label}></div>
-    ${place !== null && html`<${Cursor} times=${drawing.times} earlyS=${drawing.earlyS ?? 0} place=${place} told=${told} />${over?.(place)}`}
+    ${place !== null && html`<${Cursor} times=${drawing.times} earlyS=${drawing.earlyS ?? 0} place=${place} isOfNow=${drawing.isOfNow ?? false} told=${told} />${over?.(place)}`}
   </div>`;
 }

@@ -1,5 +1,6 @@
 import { html } from '../html.ts';
 import { hidePanel, type Shown, showPanel } from '../parts/panel.ts';
+import { BESIDE_PX } from './column.ts';
 import type { PlotArea } from './draw.ts';
 
 export interface CursorProps {
@@ -8,6 +9,8 @@ export interface CursorProps {
   /** How long before its time each begins; it goes on until the next. */
   earlyS: number;
   place: PlotArea;
+  /** The last of them has a column beside the picture. */
+  isOfNow: boolean;
   /** What is said of the time at an index. */
   told(at: number): Shown;
 }
@@ -16,7 +19,7 @@ export interface CursorProps {
 const ABOVE_PX = 8;
 
 /** A line over a chart under the pointer, or where it was tapped, that says the numbers of that time. */
-export function Cursor({ times, earlyS, place, told }: CursorProps) {
+export function Cursor({ times, earlyS, place, isOfNow, told }: CursorProps) {
   const point = (event: PointerEvent) => {
     const area = event.currentTarget as HTMLElement;
     const line = area.firstElementChild as HTMLElement;
@@ -30,5 +33,5 @@ export function Cursor({ times, earlyS, place, told }: CursorProps) {
     showPanel(line, told(at));
   };
   return html`<div class="cursor-area" aria-hidden="true" onPointerMove=${point} onClick=${point} onPointerLeave=${() => hidePanel(false)}
-    style=${{ left: `${place.left}px`, width: `${place.width}px`, height: `${place.height + ABOVE_PX}px` }}><i class="cursor"></i></div>`;
+    style=${{ left: `${place.left}px`, width: `${place.width + (isOfNow ? BESIDE_PX : 0)}px`, height: `${place.height + ABOVE_PX}px` }}><i class="cursor"></i></div>`;
 }

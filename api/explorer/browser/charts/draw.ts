@@ -1,5 +1,6 @@
 import uPlot from 'uplot';
 import { short } from '../text/amounts.ts';
+import { BESIDE_PX, drawColumn, soft } from './column.ts';
 
 /** Bars and a line stand for themselves; areas lie over each other, the largest first; a mark is dashed. */
 export type Look = 'bars' | 'area' | 'mark';
@@ -7,6 +8,8 @@ export type Look = 'bars' | 'area' | 'mark';
 export interface Series {
   /** Exact decimal texts, one a time; null where it is absent: the picture has a hole there. */
   values: readonly (string | null)[];
+  /** Of the same times what is drawn on, dotted, where nothing is known. */
+  held?: readonly (string | null)[];
   /** Name of a colour of the style sheet. */
   colour: string;
   look: Look;
@@ -20,6 +23,8 @@ export interface Drawing {
   earlyS?: number;
   /** The picture begins no later than here. */
   from?: string;
+  /** The last time is now, and has a column beside the picture. */
+  isOfNow?: boolean;
   height: number;
   /** Where the picture's own area came to lie, in pixels of the element, and the times at its ends. */
   onPlaced?(area: PlotArea): void;
@@ -79,7 +84,9 @@ export function draw(element: HTMLElement, first: Drawing): Drawn {
 
 const dataOf = ({ times, series }: Drawing): uPlot.AlignedData => [
   times.map((time) => Date.parse(time) / 1000),
-  ...series.map(({ values }) => values.map((value) => (value === null ? null : Number(value)))),
+  ...[...series.map(({ values }) => values), ...series.flatMap(({ held }) => (held ? [held] : []))].map(
+    (values) => values.map((value) => (value === null ? null : Number(value))),
+  ),
 ];
 
 function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
@@ -99,12 +106,16 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
     const stroke = of(colour);
     if (look === 'bars' && bars !== undefined)
       return { stroke, fill: stroke, width: 0, paths: bars, points: { show: false } };
-    const points = { show: () => known(current()) < 2, filter: alone };
+    const points = { show: () => !current().isOfNow && known(current()) < 2, filter: alone(current) };
     const line = { stroke, width: 2, spanGaps: false, points };
     const path = stepped === undefined ? {} : { paths: stepped };
     return look === 'mark'
       ? { ...line, ...path, width: 1.5, dash: [5, 4] }
       : { ...line, ...path, fill: soft(stroke) };
+  };
+  const heldAs = ({ colour, held }: Series): uPlot.Series[] => {
+    const line = { stroke: of(colour), width: 2, dash: [2, 4], spanGaps: false, points: { show: false } };
+    return held === undefined ? [] : [stepped === undefined ? line : { ...line, paths: stepped }];
   };
   const ends = () => {
     const { from } = current();
@@ -121,7 +132,7 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
     {
       width: element.clientWidth,
       height,
-      padding: [8, 20, 0, 0],
+      padding: [8, BESIDE_PX, 0, 0],
       legend: { show: false },
       cursor: { show: false },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
@@ -143,11 +154,13 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
         },
         { ...axis, size: 56, space: 28, values: (_, ticks) => ticks.map((tick) => short(decimalOf(tick))) },
       ],
-      series: [{}, ...series.map(drawnAs)],
+      series: [{}, ...series.map(drawnAs), ...series.flatMap(heldAs)],
       bands,
       hooks: {
         draw: [
-          ({ bbox }) => {
+          (plot) => {
+            const { bbox } = plot;
+            if (current().isOfNow) drawColumn(plot, current(), of);
             const [from, to] = ends();
             const pixel = devicePixelRatio;
             const { left, width, height: tall } = bbox;
@@ -173,20 +186,23 @@ const known = ({ series }: Drawing) =>
 /** Narrower it is hidden by the ends of what lies beside it. */
 const LEAST_PX = 3;
 
-/** What is known for so short a time, between what is not, that no line is seen of it: each such time has a point. */
-function alone(plot: uPlot, at: number, areAll: boolean): number[] | null {
+/**
+ * What is known for so short a time, between what is not, that no line is seen of it: each such time has a point, but where
+ * a dotted line leads to it or on from it, and but of now, which has a column.
+ */
+const alone = (current: () => Drawing) => (plot: uPlot, at: number, areAll: boolean) => {
   if (areAll) return null;
   const [times, values] = [plot.data[0], [...(plot.data[at] ?? [])]];
+  const { series, isOfNow } = current();
+  const held = series[at - 1]?.held ?? [];
   const x = (index: number) => plot.valToPos(times[index] as number, 'x');
   const ends = values.flatMap((value, index) => (value != null && values[index + 1] == null ? [index] : []));
   return ends.filter((end) => {
     const first = values.findLastIndex((value, index) => index < end && value == null) + 1;
+    if (held[first] != null || held[end + 1] != null || (isOfNow && end === values.length - 1)) return false;
     return x(end) - x(first) < LEAST_PX;
   });
-}
-
-/** A colour of the style sheet, #rrggbb, to be seen through. */
-const soft = (colour: string) => `${colour}66`;
+};
 
 /** Room for the outermost bars, and for a single one. */
 function around(times: readonly number[], bars: boolean): [number, number] {

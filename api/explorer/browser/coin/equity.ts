@@ -6,11 +6,12 @@ import type { CoinHistoryResponse } from '../../../../schemas/responses/history.
 import type { PlotArea } from '../charts/draw.ts';
 import { type Pin, Pins } from '../charts/pins.ts';
 import { Holdings } from '../history/holdings.ts';
-import { Ranges, useSince } from '../history/ranges.ts';
+import { usePast } from '../history/past.ts';
+import { Ranges, useSpan } from '../history/ranges.ts';
 import { joined, type Row, rowOfHistory, rowOfLoop, withSample } from '../history/rows.ts';
 import { html } from '../html.ts';
 import { Text } from '../parts/text.ts';
-import { type Resource, useResource } from '../resource.ts';
+import type { Resource } from '../resource.ts';
 import { heldInQuote, pastInQuote } from './other-asset.ts';
 import { unitsOf } from './units.ts';
 
@@ -25,11 +26,9 @@ interface EquityProps {
 
 /** The equity over time, its past and what is seen of it here, with the posts of its agent where they were made. */
 export function Equity({ coin, loop, posts }: EquityProps) {
-  const since = useSince();
-  const history = useResource<CoinHistoryResponse>(
-    `/coins/${encodeURIComponent(coin.mint)}/history?from=${since}`,
-    MINUTE_MS,
-  );
+  const span = useSpan();
+  const route = `/coins/${encodeURIComponent(coin.mint)}/history`;
+  const { history, pathAt } = usePast<CoinHistoryResponse>(route, span, MINUTE_MS);
   const [seen, setSeen] = useState<Row[]>([]);
   const { data, at, path } = loop;
   useEffect(() => {
@@ -38,7 +37,7 @@ export function Equity({ coin, loop, posts }: EquityProps) {
     const row = rowOfLoop({ ...data, step4_deployed: held }, at, path);
     setSeen((rows) => withSample(rows, row, MOST_SAMPLES));
   }, [data, at]);
-  const pins = posts.filter(({ createdAt }) => createdAt >= since).map(pinOf);
+  const pins = posts.filter(({ createdAt }) => createdAt >= span.since).map(pinOf);
   const past = history.data === null ? [] : pastInQuote(history.data).map(rowOfHistory);
   const rows = joined(past, seen, history.data?.step ?? 'hour');
   return html`
@@ -51,7 +50,7 @@ export function Equity({ coin, loop, posts }: EquityProps) {
     ${
       history.state === 'loading'
         ? html`<div class="skeleton chart-awaited" role="status" aria-label="Loading"><span></span></div>`
-        : html`<${Holdings} rows=${rows} quote=${unitsOf(coin).quote} name="Equity" path=${history.path} from=${pins.map(({ time }) => time).toSorted()[0]}
+        : html`<${Holdings} rows=${rows} quote=${unitsOf(coin).quote} name="Equity" pathAt=${pathAt} from=${pins.map(({ time }) => time).toSorted()[0]}
       over=${(place: PlotArea) => html`<${Pins} pins=${pins} place=${place} />`} />`
     }`;
 }

@@ -21,12 +21,12 @@ export const cellsOf = (row: Row, { decimals }: Unit): Cell[] =>
 interface Told {
   quote: Unit;
   name: string;
-  /** The path of the API that answers its past. */
-  path: string | null;
+  /** The path of the API that answers what was at a time. */
+  pathAt(time: string): string | null;
 }
 
 /** The numbers of a moment, for the panel. */
-export function shownOf(row: Row, { quote, name, path }: Told): Shown {
+export function shownOf(row: Row, { quote, name, pathAt }: Told): Shown {
   const { base } = equityOf(row);
   const { seen } = row;
   const [equity, ...parts] = cellsOf(row, quote) as [Cell, ...Cell[]];
@@ -39,7 +39,7 @@ export function shownOf(row: Row, { quote, name, path }: Told): Shown {
     ...{
       source: row.isUnseen ? 'not seen on this page' : 'computed: its parts added up',
       asOf: row.asOf,
-      path: row.isUnseen ? null : seen === undefined ? path : seen.path,
+      path: row.isUnseen ? null : seen === undefined ? pathAt(row.time) : seen.path,
       absent: equity.value === null,
       reason: equity.reason,
     },

@@ -13,10 +13,26 @@ const chosen = (): Range => {
   return Object.hasOwn(RANGES, said) ? (said as Range) : UNSAID;
 };
 
-/** When the span begins that the address asks for, ISO 8601. */
-export function useSince(): string {
+/** Beyond it the API answers a span by days. */
+const BY_HOURS = RANGES.week[1];
+
+export interface Span {
+  /** When it begins that the address asks for, ISO 8601. */
+  since: string;
+  /** From when on it is asked for by hours: later only in a long span, at the beginning of a day. */
+  byHours: string;
+}
+
+export function useSpan(): Span {
   const range = chosen();
-  return useMemo(() => new Date(Date.now() - RANGES[range][1] * DAY_MS).toISOString(), [range]);
+  return useMemo(() => {
+    const now = Date.now();
+    const ago = (days: number) => now - days * DAY_MS;
+    const since = ago(RANGES[range][1]);
+    const recent = Math.floor(ago(BY_HOURS) / DAY_MS) * DAY_MS;
+    const iso = (ms: number) => new Date(ms).toISOString();
+    return { since: iso(since), byHours: iso(RANGES[range][1] > BY_HOURS ? recent : since) };
+  }, [range]);
 }
 
 export function Ranges() {

@@ -4,6 +4,7 @@ import type { Step } from '../../../../schemas/responses/history.ts';
 import type { Cell } from '../charts/numbers.ts';
 import { scaled } from '../text/amounts.ts';
 import { stamp } from '../text/times.ts';
+import { inWords } from './reasons.ts';
 
 /** What there was at a moment, in base units of a quote asset. */
 export interface Row {
@@ -29,7 +30,7 @@ export interface Amount {
 
 const amountOf = (figure: Figure): Amount =>
   figure.value === null
-    ? { base: null, reason: figure.reason ?? null }
+    ? { base: null, reason: figure.reason === undefined ? null : inWords(figure.reason) }
     : { base: BigInt(figure.value), reason: null };
 
 /** A sum of parts, or what is left of one; absent with the first reason where one of them is. */
@@ -106,7 +107,7 @@ const SHOWN_MS = 1_000;
 
 /**
  * The past as it was answered and what was seen here, in the order of time. Where nobody looked between two that differ, the
- * first may have lasted for a moment: from then on nothing is known.
+ * first may have lasted for a moment: from then on nothing is known until the other.
  */
 export function joined(past: readonly Row[], seen: readonly Row[], step: Step): Row[] {
   const ends = new Set(past.filter(({ time }) => isWhole(time, step)));
@@ -122,7 +123,7 @@ export function joined(past: readonly Row[], seen: readonly Row[], step: Step): 
     lastSeen = row;
     if (looked || before === undefined || msBetween(before, row) <= SHOWN_MS) return [row];
     // A step that is over is drawn flat, too, between two ends that say the same.
-    return same(before, row) || isNothing(before) ? [row] : [unseen(before, step), row];
+    return same(before, row) || isNothing(before) ? [row] : [unseen(before, row, step), row];
   });
 }
 
@@ -138,8 +139,8 @@ const isNews = (row: Row, at: number, rows: readonly Row[]): boolean => {
 const msBetween = (before: Row, after: Row) => Date.parse(after.time) - Date.parse(before.time);
 
 /** Behind a row of which is not known how long it was so. */
-function unseen({ time }: Row, step: Step): Row {
-  const reason = `inside of this ${step} only what was seen here is known, and this part of it was not`;
+function unseen({ time }: Row, { time: next }: Row, step: Step): Row {
+  const reason = `this page did not look between ${stamp(time)} and ${stamp(next)} UTC, and the API keeps what was at the end of each ${step}`;
   const nothing = { base: null, reason };
   return {
     time: new Date(Date.parse(time) + SHOWN_MS).toISOString(),
@@ -155,16 +156,26 @@ export const onChainOf = (row: Row) => together(equityOf(row), row.attested, -1n
 export const localOf = ({ deployed, attested }: Row) => together(deployed, attested, -1n);
 
 /**
- * Why some of it is not known, the newest reason; null where all is from when anything was known on. That nobody looked
- * is one where there is no other.
+ * Why some of it is not known, the newest reason; null where all is from when anything was known on. That nobody looked is
+ * none: what was known last is drawn on there.
  */
 export function unknownOf(rows: readonly Row[]): string | null {
   const first = rows.findIndex((row) => equityOf(row).base !== null);
-  const since = rows.slice(Math.max(0, first));
-  const newest = (of: readonly Row[]) =>
-    of.flatMap((row) => [equityOf(row), row.hwm]).findLast(({ base }) => base === null)?.reason;
-  return newest(since.filter((row) => !row.isUnseen)) ?? newest(since) ?? null;
+  const since = rows.slice(Math.max(0, first)).filter((row) => !row.isUnseen);
+  const amounts = since.flatMap((row) => [equityOf(row), row.hwm]);
+  return amounts.findLast(({ base }) => base === null)?.reason ?? null;
 }
+
+const NOT_KNOWN: Amount = { base: null, reason: null };
+
+/** Of each row where nobody looked what was known last, and behind it what was found; nothing of all others. */
+export const heldOn = (rows: readonly Row[], of: (row: Row) => Amount): Amount[] =>
+  rows.map((row, at) => {
+    const [last, before] = [rows[at - 1], rows[at - 2]];
+    if (row.isUnseen && last !== undefined) return of(last);
+    if (!last?.isUnseen || before === undefined) return NOT_KNOWN;
+    return of(row).base === null ? of(before) : of(row);
+  });
 
 /** An amount as exact text, in whole tokens where the decimals are known. */
 export const cellOf = ({ base, reason }: Amount, decimals: number | null): Cell => ({

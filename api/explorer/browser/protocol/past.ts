@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../../../schemas/responses/history.ts';
 import { Holdings } from '../history/holdings.ts';
-import { Ranges, useSince } from '../history/ranges.ts';
+import { usePast } from '../history/past.ts';
+import { Ranges, useSpan } from '../history/ranges.ts';
 import { joined, type Row, rowOfHistory } from '../history/rows.ts';
 import { html } from '../html.ts';
 import { Empty, Loaded } from '../parts/states.ts';
-import { type Resource, useResource } from '../resource.ts';
+import type { Resource } from '../resource.ts';
 import { symbolOf } from '../text/words.ts';
 import { ChooseQuote, chosenOf, inOrder } from './choose-quote.ts';
 
@@ -17,8 +18,11 @@ type Item = ProtocolHistoryResponse['items'][number];
 
 /** What all policies of a quote asset have together, over time. */
 export function Past({ above }: { above: Resource<unknown> }) {
-  const since = useSince();
-  const past = useResource<ProtocolHistoryResponse>(`/analytics/history?from=${since}`, EVERY_MS);
+  const { history: past, pathAt } = usePast<ProtocolHistoryResponse>(
+    '/analytics/history',
+    useSpan(),
+    EVERY_MS,
+  );
   const [seen, setSeen] = useState<Item[]>([]);
   useEffect(() => {
     const last = past.data?.items.at(-1);
@@ -34,7 +38,7 @@ export function Past({ above }: { above: Resource<unknown> }) {
       return html`<${Empty} title="Nothing is known of this span.">The first policy starts the series.<//>`;
     const rows = joined(rowsOf(data.items, quote), rowsOf(seen, quote), data.step);
     return html`<${ChooseQuote} quotes=${quotes} chosen=${quote.quoteMint} />
-      <${Holdings} rows=${rows} quote=${unitOf(quote)} name="Equity of all policies" path=${past.path} from=${undefined} />`;
+      <${Holdings} rows=${rows} quote=${unitOf(quote)} name="Equity of all policies" pathAt=${pathAt} from=${undefined} />`;
   }}<//>`;
 }
 
