@@ -38,7 +38,7 @@ export interface AppliedRow {
   applied_at: string;
   /** Unix milliseconds of the log. */
   written_at: string | null;
-  /** Null: as far as everything else. */
+  /** Null: as far as everything else, and `block_time` is known. */
   followed: string | null;
   /** Of that slot, or of a lower one where no more is known. */
   followed_time: number | null;

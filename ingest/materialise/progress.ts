@@ -20,7 +20,10 @@ export interface Progress {
   lastSignature: { text: string | null; slot: bigint; index: number } | null;
   /** When the newest of all its records was appended, in unix milliseconds; null where that is not known. */
   writtenAt: number | null;
-  /** How far followed addresses are, where they are not as far as everything else; the time may be one that is passed. */
+  /**
+   * How far followed addresses are, where they are not as far as everything else or no time is known of the slot; the time
+   * may be one that is passed.
+   */
   followed: MarkerRecord['followed'] | null;
   /** The gaps this partition has applied, by their first slots. */
   gaps: Map<bigint, GapPlace>;
@@ -142,8 +145,9 @@ export function advance(before: Progress, batch: LogBatch, now: number, made: Ev
     if (record.kind === 'gap')
       progress.gaps.set(record.fromSlot, gapAfter(progress.gaps.get(record.fromSlot), record));
     if (record.kind === 'marker' && record.slot >= progress.slot) {
-      progress.followed = followedAt(progress, record);
-      if (record.slot > progress.slot) progress.blockTime = record.blockTime;
+      const blockTime = record.slot > progress.slot ? record.blockTime : progress.blockTime;
+      progress.followed = followedAt(progress, { ...record, blockTime });
+      progress.blockTime = blockTime;
       progress.slot = record.slot;
     }
     progress.lastSignature = lastSignatureAt(progress.lastSignature, record);
@@ -170,12 +174,13 @@ function lastSignatureAt(last: Progress['lastSignature'], record: LogRecord): Pr
 }
 
 /**
- * A process that has not streamed the slot they are at knows no time of it. It is no less than that of what they were at
- * before, whose slot is none higher: hours that were passed stay so.
+ * A process that has not streamed the slot they are at knows no time of it, nor does anybody of one that is told without.
+ * It is no less than that of what they were at before, whose slot is none higher: hours that were passed stay so.
  */
-function followedAt(before: Progress, { followed }: MarkerRecord): Progress['followed'] {
-  if (followed === undefined) return null;
+function followedAt(before: Progress, { followed, slot, blockTime }: MarkerRecord): Progress['followed'] {
   const known = before.followed ?? { slot: before.slot, blockTime: before.blockTime };
+  if (followed === undefined)
+    return blockTime === null && known.blockTime !== null ? { slot, blockTime: known.blockTime } : null;
   return followed.blockTime === null && known.slot <= followed.slot
     ? { ...followed, blockTime: known.blockTime }
     : followed;

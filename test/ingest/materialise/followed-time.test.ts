@@ -18,6 +18,7 @@ const marker = (slot: bigint, followed?: MarkerRecord['followed']): MarkerRecord
   ...{ kind: 'marker', slot, parent: slot - 1n, blockTime: timeAt(slot) },
   ...(followed === undefined ? {} : { followed }),
 });
+const undated = (slot: bigint): MarkerRecord => ({ ...marker(slot), blockTime: null });
 const behind = (slot: bigint, followed: bigint, blockTime: number | null = null) =>
   marker(slot, { slot: followed, blockTime });
 
@@ -47,4 +48,19 @@ test('of a lower slot than was known, or where nothing was, nobody says a time',
   );
   // Of slots that were marked before it says nothing at all.
   expect(followedAfter(marker(10n), behind(9n, 8n))).toEqual([null, null]);
+});
+
+test('a marker without a time leaves what was passed before it passed', () => {
+  expect(followedAfter(marker(10n), undated(11n))).toEqual(both(11n, timeAt(10n)));
+  expect(followedAfter(marker(10n), undated(11n), undated(11n), undated(12n))).toEqual(
+    both(12n, timeAt(10n)),
+  );
+  expect(followedAfter(marker(10n), undated(11n), behind(12n, 11n))).toEqual(both(11n, timeAt(10n)));
+  expect(followedAfter(marker(10n), behind(12n, 9n, timeAt(9n)), undated(13n))).toEqual(
+    both(13n, timeAt(9n)),
+  );
+  // Its own time is as good as ever once there is one, and of one that was told again it is known from before.
+  expect(followedAfter(marker(10n), undated(11n), marker(12n))).toEqual([null, null]);
+  expect(followedAfter(marker(10n), undated(10n))).toEqual([null, null]);
+  expect(followedAfter(undated(10n), undated(11n))).toEqual([null, null]);
 });
