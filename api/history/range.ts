@@ -1,4 +1,4 @@
-import { isDay } from '../../schemas/iso-time.ts';
+import { unixMillisOf } from '../../schemas/iso-time.ts';
 import { STEPS, type Step } from '../../schemas/responses/history.ts';
 import { DAY_S, HOUR_S, isoTime } from '../../schemas/units.ts';
 
@@ -29,7 +29,9 @@ const MOST_HOURLY_S = 14 * DAY_S;
 const MOST_ITEMS = 1_000;
 const LAST_S = 253_402_300_799;
 
-const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+/** A plus that is typed as it is reads as a space, which stands nowhere else. */
+const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[ +-]\d\d(?::?\d\d)?)?)?$/i;
+const DAY_LENGTH = 10;
 
 /** Reads the query of a history. */
 export function readRange(query: URLSearchParams, nowMs: number): Range | NoRange {
@@ -79,13 +81,10 @@ function time(query: URLSearchParams, name: string): number | null {
   if (text === null || text === '') return null;
   const seconds = /^\d{1,12}$/.test(text)
     ? Number(text)
-    : DATE.test(text) && isDay(text.slice(0, 10))
-      ? Math.floor(Date.parse(isLocal(text) ? `${text}Z` : text) / 1000)
+    : DATE.test(text)
+      ? Math.floor(unixMillisOf(text.length === DAY_LENGTH ? `${text}T00:00` : text.replace(' ', '+')) / 1000)
       : Number.NaN;
   if (Number.isNaN(seconds) || seconds < 0 || seconds > LAST_S)
     throw new RangeError(`unknown ${name} "${text}". Valid: an ISO 8601 time or unix seconds`);
   return seconds;
 }
-
-/** Without a zone it is UTC, as every time here. */
-const isLocal = (text: string): boolean => /T[\d:.]+$/.test(text);

@@ -48,6 +48,35 @@ test('times are ISO 8601 in any zone, UTC where there is none, or unix seconds; 
   );
 });
 
+test.each([
+  '2026-11-20T12:20:00+02:00',
+  '2026-11-20T12:20+02:00',
+  '2026-11-20T12:20:00.5+0200',
+  '2026-11-20T12:20%2B0200',
+  '2026-11-20T12:20%2B02',
+  '2026-11-20T08:20:00-0200',
+  '2026-11-20T08:20-02',
+  '2026-11-20t10:20:00z',
+])('%s is of ten o’clock, typed as it is: a plus of a query is read as a space', (text) => {
+  expect(read(`from=${text}&to=2026-11-20T13:00:00Z`)).toMatchObject({
+    from: seconds('2026-11-20T10:00:00Z'),
+    to: seconds('2026-11-20T13:00:00Z'),
+  });
+});
+
+test.each([
+  '2026-11-20T10:20:00 Z',
+  '2026-11-20 10:20',
+  '2026-11-20+02:00',
+  '2026-11-20T10:20++02:00',
+  '2026-11-20T10:20 - 02:00',
+  '2026-11-20T10:20+25:00',
+])('%s is no time, with a space or without', (text) => {
+  expect(read(`from=${text}&to=2026-11-20T13:00:00Z`)).toMatchObject({
+    error: expect.stringContaining('Valid: an ISO 8601 time or unix seconds'),
+  });
+});
+
 test.each(['0', '3600', '604799'])(
   'up to %s, days after the first second, nothing before that is asked for',
   (to) => {
