@@ -1,7 +1,7 @@
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import { lacks, UNDECODED, UNREADABLE } from '../../schemas/incomplete.ts';
 import type { EventKind } from '../../schemas/program/event-kinds.ts';
-import { DAY_S, timeOf } from '../../schemas/units.ts';
+import { DAY_S, HOUR_MS, HOUR_S, timeOf } from '../../schemas/units.ts';
 import type { IndexState } from '../latest/index-state.ts';
 import type { View } from '../latest/view.ts';
 import { entriesOf } from './by-first.ts';
@@ -58,10 +58,51 @@ export function incompleteLately(
   );
 }
 
-/** Why an amount's sum over all policies is absent; null where their transactions tell it all. */
-export function anyIncompleteReason({ incomplete }: IndexState, amount: Amount): string | null {
-  const missing = [...incomplete.days.map(([, what]) => what), ...incomplete.undated];
-  return lackReason(missing, amount, 'a transaction');
+/** Why a sum of what was before any end that is behind the beginning of this hour, since 1970, is absent. */
+export interface IncompleteFrom {
+  hour: number;
+  reason: string;
+}
+
+/** From when on a policy's sum of an amount is absent, and why, oldest first; nothing where its transactions tell it all. */
+export function incompleteFrom(
+  { incomplete }: Pick<IndexState, 'incomplete'>,
+  policy: string,
+  amount: Amount,
+): IncompleteFrom[] {
+  const missing = entriesOf(incomplete.policies, policy).map(([, what, , oldest]) => ({
+    what,
+    hour: oldest === null ? 0 : Math.floor(Number(oldest) / HOUR_S),
+  }));
+  return lackFrom(missing, amount, 'a transaction of this policy');
+}
+
+/** Likewise an amount's sum over all policies: of a transaction the day is known, if anything. */
+export function anyIncompleteFrom(
+  { incomplete }: Pick<IndexState, 'incomplete'>,
+  amount: Amount,
+): IncompleteFrom[] {
+  const missing = [
+    ...incomplete.undated.map((what) => ({ what, hour: 0 })),
+    ...incomplete.days.map(([day, what]) => ({ what, hour: Date.parse(day) / HOUR_MS })),
+  ];
+  return lackFrom(missing, amount, 'a transaction');
+}
+
+function lackFrom(
+  missing: readonly { what: string; hour: number }[],
+  amount: Amount,
+  which: string,
+): IncompleteFrom[] {
+  const first = new Map<string, number>();
+  for (const { what, hour } of missing)
+    if (lacks([what], amount)) first.set(what, Math.min(hour, first.get(what) ?? hour));
+  const found = [...first].toSorted(([, one], [, other]) => one - other);
+  return found.flatMap(([, hour], at) => {
+    const lacking = found.slice(0, at + 1).map(([what]) => what);
+    const reason = lackReason(lacking, amount, which);
+    return reason === null ? [] : [{ hour, reason }];
+  });
 }
 
 /** Why an amount's sum of this UTC day (YYYY-MM-DD) is absent; null where its transactions tell it all. */

@@ -9,7 +9,7 @@ import { HOUR_S, isoTime, timeOf } from '../../schemas/units.ts';
 import type { Coin } from '../coin/find.ts';
 import { localMaybeOfOtherAssets } from '../coin/venue-account.ts';
 import { poolOf } from '../figures/market-cap.ts';
-import { incompleteReason } from '../figures/missing.ts';
+import { incompleteFrom } from '../figures/missing.ts';
 import { type Quote, quotesAt } from '../figures/quotes.ts';
 import { pageKey } from '../latest/kinds/kind.ts';
 import { coinNow } from './coin-now.ts';
@@ -75,7 +75,7 @@ function createItems(
   const state = view.state();
   const fromEvents = countersAtEnds({
     ...{ sums: rows.sums, state },
-    incomplete: (amount) => incompleteReason(state, policy.address, amount),
+    incomplete: (amount) => incompleteFrom(state, policy.address, amount),
     concerns: (event) => event.mint === mint,
   });
   return (end, reached) => {

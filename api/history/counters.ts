@@ -4,7 +4,7 @@ import type { HourSums } from '../../clickhouse/queries/history/event-sums.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import { HOUR_S, isoTime, timeOf } from '../../schemas/units.ts';
 import { CLAIMS_SOURCE } from '../coin/fees.ts';
-import type { Amount } from '../figures/missing.ts';
+import type { Amount, IncompleteFrom } from '../figures/missing.ts';
 import { SWEPT_SOURCE } from '../figures/sources.ts';
 import { isUnsettled } from '../figures/undated.ts';
 import type { IndexState } from '../latest/index-state.ts';
@@ -49,8 +49,8 @@ export interface Events {
   /** Oldest hour first. */
   sums: readonly HourSums[];
   state: IndexState;
-  /** Why an amount is not told by all transactions. */
-  incomplete(amount: Amount): string | null;
+  /** From when on an amount is not told by all transactions, oldest first. */
+  incomplete(amount: Amount): readonly IncompleteFrom[];
   concerns(event: UndatedEvent): boolean;
 }
 
@@ -71,7 +71,8 @@ export function countersAtEnds(
   return (counter, end, begin) => {
     const { source, amounts } = counter;
     const { steps, undated, lacking } = summedOf(counter);
-    const reason = unreadReason(events.state, begin) ?? lacking ?? openReason(undated, end);
+    const reason =
+      unreadReason(events.state, begin) ?? lackingReason(lacking, end) ?? openReason(undated, end);
     if (reason !== null) return absent(source, reason);
     const { total: known = 0n, last = null } = steps[countBefore(steps, end) - 1] ?? {};
     let total = known;
@@ -87,8 +88,8 @@ interface Summed {
   steps: { hour: number; total: bigint; last: string }[];
   /** Events that count for it and have no time yet. */
   undated: UndatedEvent[];
-  /** Why an amount of it is not told. */
-  lacking: string | null;
+  /** From when on each of its amounts is not told. */
+  lacking: (readonly IncompleteFrom[])[];
 }
 
 function summedUp({ amounts }: Counter, { sums, state, incomplete, concerns }: Events): Summed {
@@ -102,8 +103,7 @@ function summedUp({ amounts }: Counter, { sums, state, incomplete, concerns }: E
     steps.push({ hour: row.hour, total, last });
   }
   const undated = state.incomplete.undatedEvents.filter((event) => counts(event) && concerns(event));
-  const lacking = amounts.map(({ amount }) => incomplete(amount)).find((reason) => reason !== null);
-  return { steps, undated, lacking: lacking ?? null };
+  return { steps, undated, lacking: amounts.map(({ amount }) => incomplete(amount)) };
 }
 
 function unreadReason(
@@ -113,6 +113,15 @@ function unreadReason(
   if (historyReason === null || !isSettled || openGaps.length === 0) return historyReason;
   const isOpen = openGaps.some(({ from_slot }) => begin === null || BigInt(from_slot) < begin);
   return isOpen ? historyReason : null;
+}
+
+/** A transaction of an hour that is not before the end takes nothing from it. */
+function lackingReason(lacking: Summed['lacking'], end: number): string | null {
+  for (const from of lacking) {
+    const last = from[countBefore(from, end) - 1];
+    if (last !== undefined) return last.reason;
+  }
+  return null;
 }
 
 function openReason(undated: readonly UndatedEvent[], end: number): string | null {

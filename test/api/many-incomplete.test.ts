@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { dayIncompleteReason, incompleteLately, incompleteReason } from '../../api/figures/missing.ts';
+import {
+  dayIncompleteReason,
+  incompleteFrom,
+  incompleteLately,
+  incompleteReason,
+} from '../../api/figures/missing.ts';
 import type { IndexState } from '../../api/latest/index-state.ts';
 
 const MANY = 2_000;
@@ -17,9 +22,10 @@ function watched<T>(list: T[]): { list: T[]; looks(): number } {
 
 test('all figures together go through what incomplete transactions lack once, however much it is', () => {
   const policies = watched(
-    Array.from({ length: MANY }, (_, at): [string, string, string] => [
+    Array.from({ length: MANY }, (_, at): [string, string, string, string] => [
       `account ${at >> 1}`,
       'Routed',
+      `${at}`,
       `${at}`,
     ]),
   );
@@ -37,6 +43,7 @@ test('all figures together go through what incomplete transactions lack once, ho
       expect(incompleteReason(state, address, 'Routed.toLp') !== null).toBe(isLacking);
       expect(incompleteReason(state, address, 'FeesClaimed.quoteAmount')).toBeNull();
       expect(incompleteLately(view, address, 'Routed.toLp') !== null).toBe(isLacking);
+      expect(incompleteFrom(state, address, 'Routed.toLp')).toHaveLength(isLacking ? 1 : 0);
     }
     expect(dayIncompleteReason(state, `day ${at}`, 'FeesClaimed.baseAmount')).toContain('of this day');
     expect(dayIncompleteReason(state, `day ${at}`, 'Routed.toLp')).toBeNull();

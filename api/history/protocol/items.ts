@@ -10,7 +10,7 @@ import type { Figure } from '../../../schemas/figure.ts';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../../schemas/responses/history.ts';
 import { HOUR_S, isoTime } from '../../../schemas/units.ts';
 import type { ReadSettings } from '../../deps/settings.ts';
-import { anyIncompleteReason } from '../../figures/missing.ts';
+import { anyIncompleteFrom } from '../../figures/missing.ts';
 import { type NamedQuote, quoteNameAt } from '../../figures/quotes.ts';
 import { absentWhere, unknownPoliciesReason } from '../../figures/unknown-policies.ts';
 import { pageKey } from '../../latest/kinds/kind.ts';
@@ -111,7 +111,7 @@ function createFromEvents(view: View, begins: (end: number) => bigint | null, bl
       countersAtEnds({
         state,
         sums: rowsOf(mint),
-        incomplete: (amount) => anyIncompleteReason(state, amount),
+        incomplete: (amount) => anyIncompleteFrom(state, amount),
         concerns: ({ quote_mint }) => quote_mint === mint,
       });
     ofMint.set(mint, fromEvents);

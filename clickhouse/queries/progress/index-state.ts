@@ -139,10 +139,10 @@ export const openOf = (gaps: readonly GapState[], applied: AppliedState): GapSta
 export interface IncompleteState {
   count: number;
   /**
-   * Policies, each beside something that is missing of it, as in schemas/incomplete.ts, and the newest block time of the
-   * transactions that lack it; null where that of one is not known.
+   * Policies, each beside something that is missing of it, as in schemas/incomplete.ts, and the newest and the oldest block
+   * time of the transactions that lack it; null where that of one is not known.
    */
-  policies: [policy: string, missing: string, newest: string | null][];
+  policies: [policy: string, missing: string, newest: string | null, oldest: string | null][];
   /** UTC days, YYYY-MM-DD, likewise. */
   days: [day: string, missing: string][];
   /** What is missing of a day that is not known. */
@@ -153,15 +153,19 @@ export interface IncompleteState {
 
 /** Stands above every time: whether it is the newest nobody knows. */
 const UNKNOWN_TIME = 'toInt64(9223372036854775807)';
+/** Stands below every time: likewise of the oldest. */
+const UNKNOWN_OLDEST = 'toInt64(-1)';
 
 export async function incompleteState(store: Store): Promise<IncompleteState> {
   const events = await undatedEvents(store);
   const [row] = await store.query<Omit<IncompleteState, 'undatedEvents'>>(
     `WITH
        arrayFlatten(arrayMap(what -> arrayMap(policy -> (policy, toString(what)), i.policies), i.missing)) AS pairs,
-       maxMap(pairs, arrayMap(pair -> ifNull(i.block_time, ${UNKNOWN_TIME}), pairs)) AS newest
+       maxMap(pairs, arrayMap(pair -> ifNull(i.block_time, ${UNKNOWN_TIME}), pairs)) AS newest,
+       minMap(pairs, arrayMap(pair -> ifNull(i.block_time, ${UNKNOWN_OLDEST}), pairs)) AS oldest
      SELECT toUInt32(uniqExact(i.signature)) AS count,
-       arrayMap((pair, time) -> (pair.1, pair.2, nullIf(time, ${UNKNOWN_TIME})), newest.1, newest.2) AS policies,
+       arrayMap((pair, last, first) -> (pair.1, pair.2, nullIf(last, ${UNKNOWN_TIME}), nullIf(first, ${UNKNOWN_OLDEST})),
+         newest.1, newest.2, oldest.2) AS policies,
        groupUniqArrayArrayIf(
          arrayMap(what -> (toString(toDate(fromUnixTimestamp64Second(assumeNotNull(i.block_time), 'UTC'))), toString(what)),
            i.missing), i.block_time IS NOT NULL) AS days,

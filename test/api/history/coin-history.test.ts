@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { Figure } from '../../../schemas/figure.ts';
 import type { CoinHistoryItem, CoinHistoryResponse } from '../../../schemas/responses/history.ts';
 import { isoTime } from '../../../schemas/units.ts';
-import { appliedRow, eventRow, gapRow, key, poolKey, tokenAccountRow } from '../support/rows.ts';
+import { appliedRow, eventRow, gapRow, key, poolKey, signature, tokenAccountRow } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 import {
+  address,
   at,
   bankroll,
   H,
@@ -149,6 +150,29 @@ describe('counters of moments whose state is not known', () => {
     expect(values(all, 'feesClaimed')).toMatchObject({ 3: '1', 4: null, 5: null });
     expect(reasonOf(all[4]?.feesClaimed)).toContain('history is not complete');
     expect(reasonOf(all[4]?.feesClaimed)).toContain('were not streamed');
+  });
+
+  test('are told up to the first transaction that does not tell its own, and no further', async () => {
+    await held.api.insert('events', events);
+    await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1590' }]);
+    const claimed = async (name: string, changed: object) => {
+      const cut = { signature: signature(name), slot: '5', policies: [address], reason: 'cut' };
+      await held.api.insert('incomplete_transactions', [{ ...cut, missing: ['FeesClaimed'], ...changed }]);
+      return items();
+    };
+    const at5 = await claimed('one', { block_time: START + 5 * HOUR });
+    expect(values(at5, 'feesClaimed')).toMatchObject({ 3: '1', 4: '7', 5: '12', 6: null });
+    expect(values(at5, 'profitSwept')).toMatchObject({ 5: '5', 6: '5' });
+    expect(reasonOf(at5[6]?.feesClaimed)).toContain('the logs of a transaction of this policy were cut');
+    const before = await claimed('two', { block_time: START + 5 * HOUR - 1 });
+    expect(values(before, 'feesClaimed')).toMatchObject({ 4: '7', 5: null, 6: null });
+    const undecoded = await claimed('three', { block_time: START + 6 * HOUR - 1, missing: ['undecoded'] });
+    expect(values(undecoded, 'feesClaimed')).toMatchObject({ 4: '7', 5: null, 6: null });
+    expect(values(undecoded, 'profitSwept')).toMatchObject({ 5: '5', 6: null });
+    expect(reasonOf(undecoded[5]?.feesClaimed)).toContain('were cut');
+    expect(reasonOf(undecoded[6]?.feesClaimed)).toContain('does not decode');
+    const unknown = await claimed('four', { block_time: null });
+    expect(values(unknown, 'feesClaimed')).toMatchObject({ 3: '1', 4: null, 5: null, 6: null });
   });
 });
 

@@ -27,7 +27,7 @@ test('a counter at a thousand ends is summed up once, not once for each of them'
   const { rows, counted } = looked(sums);
   const fromEvents = countersAtEnds({
     ...{ sums: rows, state: WHOLE },
-    incomplete: () => null,
+    incomplete: () => [],
     concerns: () => true,
   });
   const figures = hours.map((hour) => fromEvents(PROFIT_SWEPT, hour, null));
@@ -46,7 +46,7 @@ test('an event that was told its time just now is counted where it was before, a
   });
   const figuresOf = (change: object) => {
     const state = { ...WHOLE, incomplete: { undatedEvents: [event(change)] } } as unknown as IndexState;
-    const nothing = { incomplete: () => null, concerns: () => true };
+    const nothing = { incomplete: () => [], concerns: () => true };
     const fromEvents = countersAtEnds({ sums: [], state, ...nothing });
     return [early, at + 1, late].map((hour) => fromEvents(PROFIT_SWEPT, hour, null));
   };
@@ -72,7 +72,7 @@ test('an event without a time says something of the counters of its kind and pol
     const event = { ...lacking, earliest: null, latest: null, ...change };
     const state = { ...WHOLE, incomplete: { undatedEvents: [event] } } as unknown as IndexState;
     const concerns = ({ mint }: { mint: string }) => mint === 'own';
-    const fromEvents = countersAtEnds({ sums: [], state, incomplete: () => null, concerns });
+    const fromEvents = countersAtEnds({ sums: [], state, incomplete: () => [], concerns });
     return fromEvents(PROFIT_SWEPT, hour, null).value;
   };
   expect(toldAt({}, 20)).toBeNull();
@@ -84,17 +84,19 @@ test('an event without a time says something of the counters of its kind and pol
 });
 
 test('a counter of which one amount is not told is absent with that reason', () => {
-  const lacking = (amount: string) => (amount === 'ProfitSwept.toHolders' ? 'its logs were cut' : null);
+  const cut = { hour: 19, reason: 'its logs were cut' };
+  const lacking = (amount: string) => (amount === 'ProfitSwept.toHolders' ? [cut] : []);
   const events = { sums: [], state: WHOLE, incomplete: lacking, concerns: () => true };
   const fromEvents = countersAtEnds(events);
   expect(fromEvents(PROFIT_SWEPT, 20, 1n)).toMatchObject({ value: null, reason: 'its logs were cut' });
   expect(fromEvents(FEES_CLAIMED, 20, 1n)).toMatchObject({ value: '0' });
+  expect(fromEvents(PROFIT_SWEPT, 19, 1n)).toMatchObject({ value: '0' });
 });
 
 test('a counter is known up to where a gap begins, and where it is not known when an hour does it is not known at all', () => {
   const openGaps = [{ from_slot: '200' }, { from_slot: '100' }];
   const state = { ...WHOLE, historyReason: 'history is being read', openGaps } as unknown as IndexState;
-  const nothing = { incomplete: () => null, concerns: () => true };
+  const nothing = { incomplete: () => [], concerns: () => true };
   const fromEvents = countersAtEnds({ sums: [], state, ...nothing });
   const valueAt = (begin: bigint | null) => fromEvents(PROFIT_SWEPT, 20, begin).value;
   expect([99n, 100n, 101n, 300n, null].map(valueAt)).toEqual(['0', '0', null, null, null]);

@@ -3,7 +3,7 @@ import { protocolHistoryAnswer } from '../../../api/history/answers.ts';
 import { STEPS_A_BLOCK } from '../../../api/history/blocks.ts';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../../schemas/responses/history.ts';
 import { SETTINGS } from '../support/api.ts';
-import { eventRow, key, policyRow, tokenAccountRow } from '../support/rows.ts';
+import { eventRow, key, policyRow, signature, tokenAccountRow } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 import { at, balance, H, HOUR, local, ofPolicy, START, seed, venue } from './support/stage.ts';
 
@@ -100,6 +100,28 @@ test('a sum is absent where one of its parts is not known, and a counter is what
   expect(all[5]?.[0]?.hwm.reason).toBe('1 of 2 accounts of policies are known of that moment');
   expect(all[5]?.[0]?.bankroll.reason).toBe('0 of 2 bankrolls are known of that moment');
   expect([3, 4, 5].map((end) => all[end]?.[0]?.feesClaimed.value)).toEqual(['1', '7', '12']);
+});
+
+test('what a transaction does not tell leaves the sums of its day and of later ones open, of all where its day is not known', async () => {
+  await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1420' }]);
+  await held.api.insert('events', [
+    eventRow('m', 'FeesClaimed', 1, { amount_a: '7', block_time: START + 60 }),
+  ]);
+  const midnight = START + 4 * HOUR;
+  expect(midnight % 86_400).toBe(0);
+  const claimed = async (changed: object) => {
+    const cut = { signature: signature('cut'), slot: '5', policies: [], reason: 'cut' };
+    await held.api.insert('incomplete_transactions', [{ ...cut, missing: ['FeesClaimed'], ...changed }]);
+    const all = await items();
+    return [3, 4, 5].map((end) => all[end]?.[0]?.feesClaimed);
+  };
+  const valuesOf = async (changed: object) => (await claimed(changed)).map((figure) => figure?.value);
+  expect(await valuesOf({ block_time: midnight, missing: ['Routed'] })).toEqual(['1', '7', '7']);
+  const last = (await claimed({ block_time: midnight })).at(-1);
+  expect(last?.reason).toContain('the logs of a transaction were cut');
+  expect(await valuesOf({ block_time: midnight + 10 })).toEqual(['1', '7', null]);
+  expect(await valuesOf({ block_time: midnight - 1 })).toEqual(['1', null, null]);
+  expect(await valuesOf({ block_time: null })).toEqual(['1', null, null]);
 });
 
 test('a change that the stream did not bring leaves the sums open, as it does the policy', async () => {
