@@ -33,6 +33,7 @@ export const CHANGE_KEYS = {
   brought_changes: null,
   carried_accounts: null,
   stream_holes: null,
+  hour_slots: null,
 } as const satisfies Record<string, string | null>;
 
 export type ChangedTable = keyof typeof CHANGE_KEYS;

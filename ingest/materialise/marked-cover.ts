@@ -1,5 +1,5 @@
 import type { HoleRow, LowestSlot } from '../../clickhouse/hour-tables.ts';
-import type { MarkerRecord } from '../../schemas/records.ts';
+import type { MarkerRecord, TimeRecord } from '../../schemas/records.ts';
 import { hourOf } from '../../schemas/units.ts';
 import { lowestSlot } from './rows/hours/hours.ts';
 
@@ -33,4 +33,15 @@ export function markedCover(
     hour = at;
   }
   return cover;
+}
+
+/** Where hours may begin by slots whose time was told late: their markers said nothing of it. */
+export function toldSlots(times: readonly TimeRecord[]): LowestSlot[] {
+  const lowest = new Map<number, bigint>();
+  for (const { slot, blockTime } of times) {
+    const hour = hourOf(blockTime) as number;
+    const known = lowest.get(hour);
+    if (known === undefined || slot < known) lowest.set(hour, slot);
+  }
+  return [...lowest].map(([hour, slot]) => lowestSlot(hour, slot));
 }

@@ -6,7 +6,7 @@ import { chunks } from '../../runtime/chunks.ts';
 import type { CarriedRecord, MarkerRecord, TimeRecord, UnseenRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { hourOf } from '../../schemas/units.ts';
-import { markedCover } from './marked-cover.ts';
+import { markedCover, toldSlots } from './marked-cover.ts';
 import { createNewMarks } from './rows/high-water-marks.ts';
 import { createFirstStreamed, hourRows } from './rows/hours/hours.ts';
 import { datedHours, datedRows, withToldTimes } from './rows/hours/late-times.ts';
@@ -104,7 +104,10 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     await insert('undated_hours', dated.told, NO_NEWS);
     for (const { table, rows } of await datedRows(store, times)) await insert(table, rows);
     const { hours, holes } = markedCover(markers, before);
-    await insert('hour_slots', hours, NO_NEWS);
+    const told = toldSlots(times);
+    // What was up to the beginning of the hour that the partition is in is read by now.
+    const isNews = told.some(({ hour }) => hour <= passed);
+    await insert('hour_slots', [...hours, ...told], isNews ? NEWS : NO_NEWS);
     await insert('stream_holes', holes, NEWS);
   };
 }

@@ -105,6 +105,7 @@ const HISTORY_FROM = {
   brought_changes: 'any',
   carried_accounts: 'any',
   stream_holes: 'any',
+  hour_slots: 'any',
 } as const;
 
 const endsBetween = (first: number, last: number, each: number): number[] =>

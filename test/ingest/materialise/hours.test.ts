@@ -245,6 +245,45 @@ test.each([
   expect((await kept(into, 'g'))[1]).toEqual({ hour: 1, amount: '9', seen: '14', at: '14' });
 });
 
+test.each([
+  ['in one batch', 9],
+  ['in batches of their own', 1],
+])(
+  'an hour whose first slot had no time begins there once that is told, and what was before it holds until then, %s',
+  async (_, size) => {
+    const into = await fresh();
+    const untimed: LogRecord = { kind: 'marker', slot: 12n, parent: 11n, blockTime: null };
+    const changed = state('first', 12n, 9n, undated);
+    const markers = [marker(11n, 0n), changed, untimed, marker(13n), marker(24n, 13n)];
+    await materialise(into, [state('first', 5n, 7n), ...markers], [size]);
+    const lost = async (seen: string, hour: number) => {
+      const hours = await into.query<{ hour: number; slot: string }>(
+        'SELECT hour, slot FROM hour_slots FINAL ORDER BY hour',
+      );
+      const changes = (await unseen(into, 'first')) as { after_slot: string; to_slot: string }[];
+      const rows = changes.map((row) => ({ address: key('first'), streamed: [], brought: [], ...row }));
+      const end = 497_300 + hour;
+      const cover = createCover({ hours, holes: [] }, rows, []);
+      return cover.lost({ address: key('first'), hour: end - 1, seen }, end) !== null;
+    };
+    expect(await lost('5', 1)).toBe(true);
+    const told = new Set<string>();
+    const write = createMaterialiser({
+      ...{ store: into, programId: PROGRAM },
+      onChanged: (changes) => {
+        for (const table of changes.keys()) told.add(table);
+      },
+    });
+    await write(batchOf('accounts', logOf([time('first', 12n)], 6n)));
+    expect(await kept(into, 'first')).toEqual([
+      { hour: 0, amount: '7', seen: '5', at: '5' },
+      { hour: 1, amount: '9', seen: '12', at: '12' },
+    ]);
+    expect([await lost('5', 1), await lost('5', 2), await lost('12', 2)]).toEqual([false, true, false]);
+    expect([...told]).toContain('hour_slots');
+  },
+);
+
 test('a reading without a time stands in the hour of its slot once that is told, one that repeats it does not', async () => {
   const readAt = (slot: bigint, amount: bigint) => ({ ...read('h', slot, amount), ...undated });
   await materialise(store, [readAt(5n, 7n), readAt(8n, 7n), time('h', 8n)], [1]);

@@ -42,6 +42,8 @@ export const LEFT_OUT = {
   dead_letters: true,
   /** What is brought is a closing state of its hour too, and those are told of with it. */
   brought_changes: true,
+  /** So is the state of a slot whose time was told: where its hour begins is told with it. */
+  hour_slots: true,
 } as const satisfies Partial<Record<ChangedTable, true>>;
 
 export interface Stage {
