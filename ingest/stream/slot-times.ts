@@ -16,7 +16,10 @@ const EVERY_MS = 250;
 /** A node that is ahead of the stream is so by a few slots. */
 const TRIES = 8;
 
-/** The block time of a slot: as the stream tells it, else as the node does, which may tell none; then the stream is waited for. */
+/**
+ * The block time of a slot: as the stream tells it, else as the node does, which may tell none; then the stream is waited
+ * for, and where that does not come so far the node is asked once more: of several one may have been behind.
+ */
 export function createSlotTimes(options: SlotTimesOptions): (slot: bigint) => Promise<number | null> {
   const { rpc, told, passed, signal, everyMs = EVERY_MS } = options;
   return async (slot) => {
@@ -24,6 +27,7 @@ export function createSlotTimes(options: SlotTimesOptions): (slot: bigint) => Pr
     if (time !== null) return time;
     for (let tries = 0; tries < TRIES && !passed(slot) && !signal.aborted; tries += 1)
       await pause(everyMs, signal);
-    return told(slot);
+    if (passed(slot) || signal.aborted) return told(slot);
+    return told(slot) ?? toldTime(rpc, slot);
   };
 }

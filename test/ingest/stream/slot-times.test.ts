@@ -42,6 +42,16 @@ test('where the node tells none the stream is waited for, though not for ever', 
   expect(await timesOf(new Map(), 50n).times(500n)).toBeNull();
 });
 
+test('where the stream does not come there meanwhile the node is asked once more: it may have been behind', async () => {
+  const node = new Map<bigint, number>();
+  const { times, asked } = timesOf(node, 50n);
+  const told = times(500n);
+  expect(asked).toEqual([500n]);
+  node.set(500n, 7);
+  expect(await told).toBe(7);
+  expect(asked).toEqual([500n, 500n]);
+});
+
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL = -32603;
 
