@@ -26,10 +26,13 @@ export class HistoryUnavailableError extends Error {
 /** No node keeps history that far back. */
 export class PrunedError extends HistoryUnavailableError {
   override name = 'PrunedError';
+  /** Of the node that was asked. */
+  readonly firstSlot: bigint;
 
   constructor(firstSlot: bigint, fromSlot: bigint) {
     const message = `the node's first block is ${firstSlot}, the gap begins at ${fromSlot}: name an archive node beside it, or, if the program's first transaction is later, set PROGRAM_START_SLOT to its slot`;
     super(message, { type: 'pruned', firstSlot });
+    this.firstSlot = firstSlot;
   }
 }
 

@@ -11,6 +11,8 @@ export interface SignaturePage {
   place: string | null;
   /** There is nothing older, says a node that keeps what is. */
   isLast: boolean;
+  /** No node keeps all that is wanted: from this slot on all of it was in the pages. The next step says so. */
+  keptFrom: bigint | null;
 }
 
 export interface PagesOptions {
@@ -23,10 +25,14 @@ export interface PagesOptions {
   minContextSlot: bigint;
   /** Down to where the list is read: that it ends is believed of a node alone that keeps history from there on. */
   downTo: bigint;
+  /** The highest slot that is wanted, of whoever takes what the nodes keep of it where they do not keep all. */
+  upTo?: bigint;
   signal: AbortSignal;
 }
 
 const PAGE = 1000;
+/** From so many slots above a node's first block on its list is taken; one that forgets with each slot is given a minute. */
+const ABOVE_FIRST = [0n, 150n];
 
 /** Where a list goes on: asked for from `place`, it must begin with `last`. */
 interface From {
@@ -44,21 +50,43 @@ type Listed = { signatures: SignatureInfo[]; from: From } | { unknown: string };
  * @throws RpcError, PlaceUnknownError, PrunedError
  */
 export async function* signaturePages(options: PagesOptions): AsyncGenerator<SignaturePage> {
+  const { upTo = -1n } = options;
   let from: From = { place: options.before, last: null };
   let keptFrom: bigint | null = null;
+  let pruned: PrunedError | null = null;
+  let tries = 0;
   while (!options.signal.aborted) {
-    const listed = await listFrom(options, from, keptFrom);
-    const goesOn = 'signatures' in listed && listed.signatures.length > 0;
+    let listed: Listed;
+    try {
+      listed = await listFrom(options, from, keptFrom);
+      // What it lacks it may have forgotten while it listed.
+      if (pruned !== null && !hasMore(listed)) await askFor(options, keptFrom, from.place, 1);
+    } catch (error) {
+      if (!(error instanceof PrunedError)) throw error;
+      pruned ??= error;
+      const above = ABOVE_FIRST[tries];
+      if (above === undefined || error.firstSlot + above > upTo) throw pruned;
+      keptFrom = error.firstSlot + above;
+      tries += 1;
+      continue;
+    }
+    const goesOn = hasMore(listed);
     if (!goesOn && keptFrom === null) {
       keptFrom = options.downTo;
       continue;
     }
-    if ('unknown' in listed) throw new PlaceUnknownError(listed.unknown);
+    if ('unknown' in listed) throw pruned ?? new PlaceUnknownError(listed.unknown);
     from = listed.from;
-    yield { signatures: listed.signatures, place: from.place, isLast: !goesOn };
-    if (!goesOn) return;
+    const { signatures } = listed;
+    const isEnd = !goesOn;
+    const ends = { isLast: isEnd && pruned === null, keptFrom: isEnd && pruned !== null ? keptFrom : null };
+    yield { signatures, place: from.place, ...ends };
+    if (isEnd && pruned !== null) throw pruned;
+    if (isEnd) return;
   }
 }
+
+const hasMore = (listed: Listed): boolean => 'signatures' in listed && listed.signatures.length > 0;
 
 async function listFrom(
   options: PagesOptions,

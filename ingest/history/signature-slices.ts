@@ -29,6 +29,8 @@ export interface SlicesOptions {
 
 /** Signatures in a slice, about: progress is kept this often. */
 const SLICE = 200;
+/** A slot may have no block: a later one's time tells of the earlier. */
+const TIMES_ASKED = 10n;
 
 /**
  * Lists the transactions of an interval, newest first, in slices of whole slots. Its top is listed twice.
@@ -43,31 +45,52 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
   const { before = null, signature = null } = gap;
   /** Signatures of the lowest slot seen so far: the next page may hold more of it. */
   let held: SignatureInfo[] = [];
-  /** A place above all that is in no slice yet. */
+  /** A place above all that is in no slice yet, and one where the list goes on with it. */
   let above = before;
+  let place = before;
+  /** Of this slot and those above it all is in the slices. */
+  let downTo = gap.toSlot + 1n;
   // What is looked at again and again for one transaction is short from such a place on: it is listed twice each time.
   let proved = before !== null && signature === null;
   for await (const page of signaturePages({
     ...{ rpc, address: programId, before, minContextSlot, signal },
-    downTo: fromSlot,
+    ...{ downTo: fromSlot, upTo: gap.toSlot },
   })) {
+    const { keptFrom } = page;
     const listed = page.signatures.filter(inside);
     const lowest = page.signatures.at(-1)?.slot;
-    const ended = page.isLast || (lowest !== undefined && lowest < fromSlot);
+    const ended = page.isLast || keptFrom !== null || (lowest !== undefined && lowest < fromSlot);
     if (!proved && (listed.length > 0 || ended)) {
-      above = (await proveTop({ ...gap, fromSlot }, listed, ended, options)) ?? above;
+      above = (await proveTop({ ...gap, fromSlot: keptFrom ?? fromSlot }, listed, ended, options)) ?? above;
       proved = true;
     }
-    const all = [...held, ...listed];
+    const all = [...held, ...listed].filter(({ slot }) => slot >= (keptFrom ?? 0n));
     // A node may take the place for another, or have jumped over the slot: from the newest on two lists decide.
     if (ended && before !== null && signature !== null && !all.some((one) => one.signature === signature))
       throw new PlaceUnknownError(`the list from ${before} on lacks ${signature}`);
     held = ended ? [] : all.filter(({ slot }) => slot === lowest);
     const whole = all.slice(0, all.length - held.length);
-    yield* sliced(whole, above);
-    if (ended) return;
+    for (const slice of sliced(whole, above)) {
+      ({ place, downTo } = slice);
+      yield slice;
+    }
     above = whole.at(-1)?.signature ?? above;
+    // What lies below nobody keeps: the next page says so.
+    if (keptFrom !== null && keptFrom < downTo) yield await emptyDownTo(keptFrom, { above, place }, rpc);
+    else if (ended && keptFrom === null) return;
   }
+}
+
+/** Slots of which there is nothing to be read. */
+async function emptyDownTo(
+  downTo: bigint,
+  { above, place }: Pick<HistorySlice, 'above' | 'place'>,
+  rpc: Rpc,
+): Promise<HistorySlice> {
+  let time: number | null = null;
+  for (let slot = downTo; time === null && slot < downTo + TIMES_ASKED; slot += 1n)
+    time = await rpc.getBlockTime(slot).catch(() => null);
+  return { signatures: [], orders: [], downTo, time, above, place };
 }
 
 /** @param before a place that is above all of them */

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
+import { type Gap, PrunedError } from '../../../ingest/history/gap.ts';
+import { closeGap } from '../../../ingest/history/read-history.ts';
+import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
+import type { LogRecord } from '../../../schemas/records.ts';
+import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
+
+const FIRST_KEPT = 40n;
+
+let stage: StreamStage;
+let forgetful: RpcServer;
+let whole: Gap;
+let all: bigint[];
+
+beforeAll(async () => {
+  stage = await openStreamStage({ seed: 'kept-part', policies: 5 });
+  await stage.live(260);
+  whole = { fromSlot: 0n, toSlot: stage.chain.tip().slot, toTime: null };
+  for (let made = 0; made < 80; made += 1) await stage.chain.produce([]);
+  forgetful = await serveRpc({ ledger: stage.chain, port: 0, manners: { firstBlock: FIRST_KEPT } });
+  all = (await closing(whole, [stage.rpc.url])).slots;
+});
+afterAll(async () => {
+  await forgetful.close();
+  await stage.close();
+});
+
+/** Of all transactions of the gap that lie there, by a node that keeps them. */
+const slotsFrom = (from: bigint, to = whole.toSlot): bigint[] =>
+  all.filter((slot) => slot >= from && slot <= to);
+
+type List = Rpc['getSignaturesForAddress'];
+
+const rpcOf = (urls: readonly string[]): Rpc => createRpc(urls, { commitment: 'confirmed' });
+
+/** What the log is told of a gap, and how it ended. @param made what a node makes of its lists */
+async function closing(gap: Gap, urls: readonly string[], made: (list: List) => List = (list) => list) {
+  const told: LogRecord[] = [];
+  const nodes = rpcOf(urls);
+  const rpc = { ...nodes, getSignaturesForAddress: made(nodes.getSignaturesForAddress) };
+  const failure = await closeGap(gap, {
+    ...{ rpc, programId: stage.chain.programId, signal: new AbortController().signal },
+    log: { append: async (records) => void told.push(...records), close: async () => {} },
+  }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  const slots = told.flatMap((record) => (record.kind === 'transaction' ? [record.slot] : []));
+  const gaps = told.flatMap((record) => (record.kind === 'gap' ? [record] : []));
+  return { failure, gaps, last: gaps.at(-1), slots: slots.toSorted((a, b) => Number(a - b)) };
+}
+
+const PAGES = { 'the longest page': 1_000, 'a page of ten': 10, 'a page of two': 2 };
+
+test.each(Object.entries(PAGES))(
+  'what a node keeps of a gap is read down to where it begins, by %s, and the rest says which slot that is',
+  async (_, most) => {
+    const short =
+      (list: List): List =>
+      (address, before, wanted, read) =>
+        list(address, before, Math.min(wanted, most), read);
+    const { failure, last, slots } = await closing(whole, [forgetful.url], short);
+    expect(slots).toEqual(slotsFrom(FIRST_KEPT));
+    expect(failure).toBeInstanceOf(PrunedError);
+    expect((failure as PrunedError).obstacle).toEqual({ type: 'pruned', firstSlot: FIRST_KEPT });
+    const time = stage.chain.block(FIRST_KEPT)?.blockTime;
+    expect(last).toMatchObject({ fromSlot: 0n, toSlot: FIRST_KEPT - 1n, toTime: time, closed: false });
+    // The rest is asked for again in vain, and by whoever keeps it read from there on.
+    const rest: Gap = { fromSlot: 0n, toSlot: FIRST_KEPT - 1n, toTime: null, before: last?.before ?? null };
+    const again = await closing(rest, [forgetful.url], short);
+    expect([again.gaps, again.slots]).toEqual([[], []]);
+    expect(again.failure).toBeInstanceOf(PrunedError);
+    const archive = await closing(rest, [forgetful.url, stage.rpc.url], short);
+    expect([archive.failure, archive.slots]).toEqual([null, slotsFrom(0n, FIRST_KEPT - 1n)]);
+  },
+);
+
+test('of what nothing was done in nothing is read, and it counts as read', async () => {
+  const quiet: Gap = { fromSlot: 0n, toSlot: stage.chain.tip().slot - 33n, toTime: null };
+  const none =
+    (list: List): List =>
+    (...asked) =>
+      list(...asked).then(() => []);
+  const { failure, last, slots } = await closing(quiet, [forgetful.url], none);
+  expect(failure).toBeInstanceOf(PrunedError);
+  expect([slots, last]).toMatchObject([[], { toSlot: FIRST_KEPT - 1n, before: null, closed: false }]);
+});
+
+test('of one that forgets a slot with each question nothing counts as read that was not', async () => {
+  let first = FIRST_KEPT;
+  const { failure, slots, last } = await closing(
+    whole,
+    [forgetful.url],
+    (list) => (address, before, wanted, read) => {
+      if (read?.keptFrom !== undefined) {
+        first += 1n;
+        forgetful.faults.behave({ firstBlock: first });
+      }
+      return list(address, before, wanted, read);
+    },
+  );
+  const from = (last?.toSlot ?? 0n) + 1n;
+  expect(failure).toBeInstanceOf(PrunedError);
+  expect(slots).toEqual(slotsFrom(from));
+});
