@@ -111,7 +111,9 @@ describe('a transaction', () => {
     await apply('transactions', [transaction('t', 5n, [], { payload })]);
     expect(await incompleteState(store)).toMatchObject({
       count: 1,
-      policies: expect.arrayContaining([[encodeBase58(PROGRAM), 'unreadable', String(EVENING)]]),
+      policies: expect.arrayContaining([
+        [encodeBase58(PROGRAM), 'unreadable', String(EVENING), String(EVENING)],
+      ]),
       days: [[expect.any(String), 'unreadable']],
     });
     await apply('transactions', [transaction('t', 5n, [routed(1n)], { source: 'rpc' })]);
