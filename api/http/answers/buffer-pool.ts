@@ -41,3 +41,14 @@ function writeAll(room: Buffer, texts: readonly string[]): number | null {
   }
   return room.length - end < LAST_CHARACTER ? null : end;
 }
+
+/**
+ * Small bytes are a piece of 64 kB, which they share with whatever comes and goes or, of what zlib makes, have to themselves:
+ * who keeps them would keep all of it.
+ */
+export function ownBytes(bytes: Buffer): Buffer {
+  if (bytes.length === bytes.buffer.byteLength) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}

@@ -1,4 +1,4 @@
-import type { PooledBytes } from './buffer-pool.ts';
+import { ownBytes, type PooledBytes } from './buffer-pool.ts';
 import type { TaggedBytes } from './tagged-bytes.ts';
 
 /** An answer as it goes over the wire. */
@@ -30,12 +30,4 @@ export function keptForm({ giveBack, ...answer }: Answer): Answer {
   const kept = { ...answer, bytes: ownBytes(answer.bytes) };
   giveBack?.();
   return kept;
-}
-
-/** Small bytes are a piece of 64 kB that they share with whatever comes and goes: who keeps them would keep all of it. */
-function ownBytes(bytes: Buffer): Buffer {
-  if (bytes.length === bytes.buffer.byteLength) return bytes;
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(own);
-  return own;
 }

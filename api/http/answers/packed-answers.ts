@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { type BrotliOptions, brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { ENCODINGS, type Encoding, preferredEncoding } from './accept-encoding.ts';
+import { ownBytes } from './buffer-pool.ts';
 import { type Answer, type Form, lengthOf, wholeOf } from './forms.ts';
 import { createZippedPieces } from './zipped-pieces.ts';
 
@@ -64,7 +65,7 @@ export function createPackedAnswers(maxBytes: number, mostAtOnce = MOST_AT_ONCE)
 
   const pack = async (key: string, bytes: Buffer, encoding: Encoding): Promise<Buffer> => {
     try {
-      const packed = await PACK[encoding](bytes);
+      const packed = ownBytes(await PACK[encoding](bytes));
       ready.set(key, packed);
       return packed;
     } finally {
@@ -91,7 +92,7 @@ export function createPackedAnswers(maxBytes: number, mostAtOnce = MOST_AT_ONCE)
       const known = ready.get(key);
       if (known !== undefined) return packedForm(answer, encoding, [known]);
       if (length <= MOST_AT_HAND) {
-        const packed = PACK_AT_HAND[encoding](wholeOf(answer));
+        const packed = ownBytes(PACK_AT_HAND[encoding](wholeOf(answer)));
         ready.set(key, packed);
         return packedForm(answer, encoding, [packed]);
       }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ownBytes } from './buffer-pool.ts';
 
 /** Bytes that several answers end with, and their tag: neither is made again with each of them. */
 export interface TaggedBytes {
@@ -7,7 +8,7 @@ export interface TaggedBytes {
 }
 
 export function taggedBytes(text: string): TaggedBytes {
-  const bytes = Buffer.from(text);
+  const bytes = ownBytes(Buffer.from(text));
   return { bytes, tag: tagOf(bytes) };
 }
 

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
+import { ownBytes } from './buffer-pool.ts';
 import { crc32Of } from './crc32.ts';
 
 /** A part of a gzip stream: blocks that end with a byte and need nothing that stands before them. */
@@ -21,7 +22,7 @@ const HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 const LAST_BLOCK = [0x03, 0x00];
 
 const partOf = (plain: Buffer, bytes: Buffer): ZippedPart => ({
-  ...{ bytes, length: plain.length, crc: crc32(plain) },
+  ...{ bytes: ownBytes(bytes), length: plain.length, crc: crc32(plain) },
 });
 
 export const zipPart = async (plain: Buffer): Promise<ZippedPart> =>

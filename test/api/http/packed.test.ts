@@ -21,6 +21,22 @@ const unpacked = (form: Form): Buffer => {
   return encoding === 'br' ? brotliDecompressSync(bytes) : gunzipSync(bytes);
 };
 
+test.each(['br', 'gzip'])('what is kept of %s takes no more room than its bytes', async (encoding) => {
+  const packed = createPackedAnswers(MAX_BYTES);
+  const pieces = Array.from({ length: 100 }, (_, at) => taggedBytes(`${at}`.padEnd(2_000, '.')));
+  const ofPieces = encoding === 'gzip' ? [{ ...answer(AT_HAND), rest: pieces }] : [];
+  const answers = [answer(AT_HAND), answer(LARGE), ...ofPieces];
+  for (const one of answers) {
+    const form = await packed.of(one, encoding, false);
+    const kept = [form.bytes, ...(form.rest ?? []).map(({ bytes }) => bytes)].filter(
+      ({ length }) => length > 20,
+    );
+    expect(kept.length).toBeGreaterThan(0);
+    expect(kept.map(({ buffer }) => buffer.byteLength)).toEqual(kept.map(({ length }) => length));
+  }
+  expect(pieces.map(({ bytes }) => bytes.buffer.byteLength)).toEqual(pieces.map(() => 2_000));
+});
+
 describe('what a client prefers', () => {
   test.each([
     ['', null],

@@ -1,13 +1,22 @@
 import type uPlot from 'uplot';
-import type { Drawing } from './draw.ts';
 
 const GAP_PX = 4;
 const WIDTH_PX = 10;
 /** Room that it has beside the picture. */
 export const BESIDE_PX = 20;
 
+interface Standing {
+  values: readonly (string | null)[];
+  colour: string;
+  look: string;
+}
+
 /** What is now stands beside the picture, where no line is long enough to be seen: each area down to the next. */
-export function drawColumn(plot: uPlot, { series }: Drawing, colourOf: (name: string) => string): void {
+export function drawColumn(
+  plot: uPlot,
+  series: readonly Standing[],
+  colourOf: (name: string) => string,
+): void {
   const { ctx, bbox } = plot;
   const pixel = devicePixelRatio;
   const left = bbox.left + bbox.width + GAP_PX * pixel;

@@ -160,7 +160,7 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
         draw: [
           (plot) => {
             const { bbox } = plot;
-            if (current().isOfNow) drawColumn(plot, current(), of);
+            if (current().isOfNow) drawColumn(plot, current().series, of);
             const [from, to] = ends();
             const pixel = devicePixelRatio;
             const { left, width, height: tall } = bbox;
