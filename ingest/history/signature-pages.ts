@@ -33,6 +33,7 @@ export interface PagesOptions {
 const PAGE = 1000;
 /** From so many slots above a node's first block on its list is taken; one that forgets with each slot is given a minute. */
 const ABOVE_FIRST = [0n, 150n];
+const ASKED_AGAIN = 3;
 
 /** Where a list goes on: asked for from `place`, it must begin with `last`. */
 interface From {
@@ -59,8 +60,9 @@ export async function* signaturePages(options: PagesOptions): AsyncGenerator<Sig
     let listed: Listed;
     try {
       listed = await listFrom(options, from, keptFrom);
-      // What it lacks it may have forgotten while it listed.
-      if (pruned !== null && !hasMore(listed)) await askFor(options, keptFrom, from.place, 1);
+      // What it lacks it may have forgotten while it listed, or another behind its address has answered.
+      for (let asked = 0; asked < ASKED_AGAIN && pruned !== null && !hasMore(listed); asked += 1)
+        listed = await listFrom(options, from, keptFrom);
     } catch (error) {
       if (!(error instanceof PrunedError)) throw error;
       pruned ??= error;

@@ -48,6 +48,8 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
   /** A place above all that is in no slice yet, and one where the list goes on with it. */
   let above = before;
   let place = before;
+  /** No less than that of the slot below those that are in a slice. */
+  let time = gap.toTime;
   /** Of this slot and those above it all is in the slices. */
   let downTo = gap.toSlot + 1n;
   // What is looked at again and again for one transaction is short from such a place on: it is listed twice each time.
@@ -72,11 +74,13 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
     const whole = all.slice(0, all.length - held.length);
     for (const slice of sliced(whole, above)) {
       ({ place, downTo } = slice);
+      time = slice.time ?? time;
       yield slice;
     }
     above = whole.at(-1)?.signature ?? above;
     // What lies below nobody keeps: the next page says so.
-    if (keptFrom !== null && keptFrom < downTo) yield await emptyDownTo(keptFrom, { above, place }, rpc);
+    if (keptFrom !== null && keptFrom < downTo)
+      yield await emptyDownTo(keptFrom, { above, place, time }, rpc);
     else if (ended && keptFrom === null) return;
   }
 }
@@ -84,13 +88,13 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
 /** Slots of which there is nothing to be read. */
 async function emptyDownTo(
   downTo: bigint,
-  { above, place }: Pick<HistorySlice, 'above' | 'place'>,
+  above: Pick<HistorySlice, 'above' | 'place' | 'time'>,
   rpc: Rpc,
 ): Promise<HistorySlice> {
-  let time: number | null = null;
-  for (let slot = downTo; time === null && slot < downTo + TIMES_ASKED; slot += 1n)
-    time = await rpc.getBlockTime(slot).catch(() => null);
-  return { signatures: [], orders: [], downTo, time, above, place };
+  let told: number | null = null;
+  for (let slot = downTo; told === null && slot < downTo + TIMES_ASKED; slot += 1n)
+    told = await rpc.getBlockTime(slot).catch(() => null);
+  return { ...above, signatures: [], orders: [], downTo, time: told ?? above.time };
 }
 
 /** @param before a place that is above all of them */

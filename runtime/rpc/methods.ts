@@ -99,11 +99,15 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
         await read?.pace?.();
         return timeFrom(node, slot);
       };
-      const list = (limit: number) =>
-        pool.ask(async (node) => {
+      const list = (limit: number) => {
+        const refused: NotKeptError[] = [];
+        const asked = pool.ask(async (node) => {
           if (read?.keptFrom !== undefined) {
             await read.pace?.();
-            await mustKeep(node, read.keptFrom);
+            await mustKeep(node, read.keptFrom).catch((error) => {
+              if (error instanceof NotKeptError) refused.push(error);
+              throw error;
+            });
           }
           if (read?.madeAt !== undefined) await mustHaveMade(read.madeAt, (slot) => timeAt(node, slot));
           const more = before === null ? { limit } : { limit, before };
@@ -112,6 +116,10 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
           );
           return sound('getSignaturesForAddress', () => signaturePage(result, limit));
         });
+        return asked.catch((error) => {
+          throw error instanceof NotKeptError ? leastPruned([error, ...refused]) : error;
+        });
+      };
       return listed.ask(wanted, list);
     },
     getTransaction: async (signature, read) => {
@@ -158,6 +166,10 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
     getFirstAvailableBlock: () => call('getFirstAvailableBlock', [], slotOf),
   };
 }
+
+/** Of the nodes none of which keeps a slot, what that one says which keeps most. */
+const leastPruned = ([first, ...others]: readonly [NotKeptError, ...NotKeptError[]]): NotKeptError =>
+  others.reduce((least, one) => (one.firstSlot < least.firstSlot ? one : least), first);
 
 function nullWithoutBlock(error: unknown): null {
   const told = error instanceof RpcError && error.kind !== 'unreachable' ? error.code : null;

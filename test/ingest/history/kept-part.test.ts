@@ -6,7 +6,8 @@ import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 
-const FIRST_KEPT = 40n;
+/** Nothing was done in it, nor in the next. */
+const FIRST_KEPT = 78n;
 
 let stage: StreamStage;
 let forgetful: RpcServer;
@@ -75,6 +76,44 @@ test.each(Object.entries(PAGES))(
     expect([archive.failure, archive.slots]).toEqual([null, slotsFrom(0n, FIRST_KEPT - 1n)]);
   },
 );
+
+test('of nodes none of which keeps all the one that keeps most is asked, whichever is named first', async () => {
+  const more = await serveRpc({ ledger: stage.chain, port: 0, manners: { firstBlock: 200n } });
+  for (const urls of [
+    [forgetful.url, more.url],
+    [more.url, forgetful.url],
+  ]) {
+    const { failure, last, slots } = await closing(whole, urls);
+    expect((failure as PrunedError).obstacle).toEqual({ type: 'pruned', firstSlot: FIRST_KEPT });
+    expect([slots, last?.toSlot]).toEqual([slotsFrom(FIRST_KEPT), FIRST_KEPT - 1n]);
+  }
+  await more.close();
+});
+
+test('of one address behind which nodes keep less than another nothing counts as read that was not', async () => {
+  const less = await serveRpc({ ledger: stage.chain, port: 0, manners: { firstBlock: 120n } });
+  const lists = rpcOf([less.url]).getSignaturesForAddress;
+  let left = 10;
+  const { last, slots } = await closing(whole, [forgetful.url], (list) => async (...asked) => {
+    const [address, before, wanted, read] = asked;
+    const kept = await list(...asked);
+    left -= 1;
+    // What is kept is told by the one, the list by the other, the first few times.
+    if (left < 0) return kept;
+    const { keptFrom: _, ...other } = read ?? {};
+    return lists(address, before, wanted, other);
+  });
+  expect(slots).toEqual(slotsFrom((last?.toSlot ?? 0n) + 1n));
+  await less.close();
+});
+
+test('where no time is told of the slot that a node begins with, that of what is listed above it is', async () => {
+  forgetful.faults.behave({ lacks: ['getBlockTime'] });
+  const { last, slots } = await closing(whole, [forgetful.url]);
+  forgetful.faults.behave({ lacks: [] });
+  const time = stage.chain.block(slots[0] as bigint)?.blockTime;
+  expect(last).toMatchObject({ toSlot: FIRST_KEPT - 1n, toTime: time });
+});
 
 test('of what nothing was done in nothing is read, and it counts as read', async () => {
   const quiet: Gap = { fromSlot: 0n, toSlot: stage.chain.tip().slot - 33n, toTime: null };
