@@ -13,8 +13,6 @@ type Venue = AnalyticsResponse['bridgeFlow']['perVenue'][number];
  * they are not drawn as amounts either. */
 const BASE = { kind: 'amount', unit: { decimals: null, symbol: null } } as const;
 
-const ADDED = ', added up in base units';
-
 export function Bridge({ venues }: { venues: Venue[] }) {
   if (venues.length === 0)
     return html`<${Empty} title="No venue account yet.">What policies send to venues is counted from the first one on.<//>`;
@@ -29,8 +27,8 @@ export function Bridge({ venues }: { venues: Venue[] }) {
           : html`<${Against} bridgedOut=${venue.bridgedOut} attested=${venue.attestedEquity} />`
       }
       <dl class=${venue.gap.absent ? 'pairs uncompared' : 'pairs'}>
-        <div><dt><i class="purse bridged" aria-hidden="true"></i>Sent there${venue.gap.absent && ADDED}</dt><dd><${Fig} figure=${venue.bridgedOut} reading=${BASE} name="Sent out" /></dd></div>
-        <div><dt><i class="purse remote" aria-hidden="true"></i>Reported there${venue.gap.absent && ADDED}</dt><dd><${Fig} figure=${venue.attestedEquity} reading=${BASE} name="Attested equity" /></dd></div>
+        <div><dt><i class="purse bridged" aria-hidden="true"></i>Sent there</dt><dd><${Fig} figure=${venue.bridgedOut} reading=${BASE} name="Sent out" /></dd></div>
+        <div><dt><i class="purse remote" aria-hidden="true"></i>Reported there</dt><dd><${Fig} figure=${venue.attestedEquity} reading=${BASE} name="Attested equity" /></dd></div>
         <div><dt>The difference</dt><dd><${Fig} figure=${venue.gap} reading=${BASE} name="Sent out and not attested" /></dd></div>
       </dl>
     </li>`,

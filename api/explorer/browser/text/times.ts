@@ -13,8 +13,11 @@ export function ago(iso: string, now: number): string {
   return seconds < 2 ? 'just now' : `${span(seconds)} ago`;
 }
 
-/** For how long by now. */
-export const lasting = (iso: string, now: number): string => ago(iso, now).replace(/^(.*) ago$/, 'for $1');
+/** For how long by now; null of a time that is ahead of the clock, or unreadable. */
+export function lasting(iso: string, now: number): string | null {
+  const seconds = Math.round((now - Date.parse(iso)) / 1000);
+  return seconds >= 0 ? `for ${span(seconds)}` : null;
+}
 
 /** How long ago in one unit, where there is little room. */
 export function shortAgo(iso: string, now: number): string {

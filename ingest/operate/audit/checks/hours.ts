@@ -1,3 +1,4 @@
+import { inPieces } from '../../../../clickhouse/key-pieces.ts';
 import { countedStates } from '../../../../clickhouse/queries/audit/counters.ts';
 import type { Term } from '../../../../clickhouse/queries/audit/first-slot.ts';
 import {
@@ -9,7 +10,6 @@ import {
   lastHours,
 } from '../../../../clickhouse/queries/audit/hours.ts';
 import { HOUR_COLUMNS, type HourTable } from '../../../../clickhouse/tables.ts';
-import { chunks } from '../../../../runtime/chunks.ts';
 import { pause } from '../../../../runtime/process/lifecycle.ts';
 import { HOUR_S, isoTime } from '../../../../schemas/units.ts';
 import type { AuditContext } from '../context.ts';
@@ -19,8 +19,6 @@ import { firstDivergence } from './divergence.ts';
 
 const SUBJECT = 'hours';
 const POLICIES_AT_ONCE = 50;
-/** The list travels as a bound parameter, of which a server takes 131,072 characters, encoded. */
-const ADDRESSES_AT_ONCE = 1_000;
 
 const TERMS: Record<HourCounter, readonly Term[]> = {
   fees_claimed: ['FeesClaimed.a'],
@@ -55,11 +53,9 @@ async function auditLast({ store, report, signal, pauseMs }: AuditContext, table
   await pause(pauseMs, signal);
   const suspects = new Set(differences.map(textOf));
   const addresses = new Set(differences.map(({ address }) => address));
-  for (const some of chunks([...addresses], ADDRESSES_AT_ONCE)) {
-    if (signal.aborted) return;
-    const again = await lastHours(store, table, some);
-    for (const one of again.differences) if (suspects.has(textOf(one))) tellLast(report, one);
-  }
+  const again = await inPieces([...addresses], (some) => lastHours(store, table, some));
+  for (const one of again.flatMap((piece) => piece.differences))
+    if (suspects.has(textOf(one))) tellLast(report, one);
 }
 
 const textOf = ({ address, column, kept, version }: HourDifference): string =>
