@@ -39,8 +39,7 @@ export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
   const answer = (items: CoinHistoryItem[]): CoinHistoryResponse => ({
     ...{ mint, from: isoTime(range.from), to: isoTime(range.to), step: range.step, items },
   });
-  const cover = createCover(rows.cover, rows.unseen, rows.carried);
-  const states = createStates(rows, cover);
+  const { cover, states } = placed(rows);
   const venues = venuesAtEnds({
     ...{ states, policy: policy.address, view, key: coinHistoryKey(key) },
     ends: ends.filter((end) => end <= passed),
@@ -52,6 +51,18 @@ export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
   if (range.unfinished) items.push({ time: isoTime(range.to), ...coinNow(coin, pool, quote) });
   const others = localMaybeOfOtherAssets(view, policy);
   return { ...answer(items), ...(others.length === 0 ? {} : { localMaybeOfOtherAssets: others }) };
+}
+
+/** The same for each of the pieces that an answer is made in, and for all who ask. */
+const places = new WeakMap<CoinHistoryRows, Pick<Worked, 'cover' | 'states'>>();
+
+function placed(rows: CoinHistoryRows): Pick<Worked, 'cover' | 'states'> {
+  const known = places.get(rows);
+  if (known !== undefined) return known;
+  const cover = createCover(rows.cover, rows.unseen, rows.carried);
+  const made = { cover, states: createStates(rows, cover) };
+  places.set(rows, made);
+  return made;
 }
 
 const coinHistoryKey = ({ mint, policy, bankroll, pool, quoteMint, from, to }: CoinHistoryKey): string =>

@@ -83,25 +83,46 @@ export function countersAtEnds(
   };
 }
 
-/** What a counter comes to with each row that counts for it. */
+/** What a counter comes to with a row that counts for it. */
+interface CounterStep {
+  hour: number;
+  total: bigint;
+  last: string;
+}
+
 interface Summed {
-  steps: { hour: number; total: bigint; last: string }[];
+  steps: readonly CounterStep[];
   /** Events that count for it and have no time yet. */
   undated: UndatedEvent[];
   /** From when on each of its amounts is not told. */
   lacking: (readonly IncompleteFrom[])[];
 }
 
-function summedUp({ amounts }: Counter, { sums, state, incomplete, concerns }: Events): Summed {
-  const counts = ({ kind }: { kind: string }) => amounts.some((amount) => amount.kind === kind);
-  const steps: Summed['steps'] = [];
+/** The same for all pieces that are made of these rows. */
+const stepsOfRows = new WeakMap<readonly HourSums[], Map<Counter, CounterStep[]>>();
+
+function stepsOf(counter: Counter, sums: readonly HourSums[]): CounterStep[] {
+  const ofCounters = stepsOfRows.get(sums) ?? new Map<Counter, CounterStep[]>();
+  stepsOfRows.set(sums, ofCounters);
+  const known = ofCounters.get(counter);
+  if (known !== undefined) return known;
+  const steps: CounterStep[] = [];
   for (const row of sums) {
-    if (!counts(row)) continue;
+    const amounts = counter.amounts.filter(({ kind }) => kind === row.kind);
+    if (amounts.length === 0) continue;
     let { total, last } = steps.at(-1) ?? { total: 0n, last: row.last_time };
-    for (const { kind, column } of amounts) if (kind === row.kind) total += BigInt(row[column]);
+    for (const { column } of amounts) total += BigInt(row[column]);
     if (Number(row.last_time) > Number(last)) last = row.last_time;
     steps.push({ hour: row.hour, total, last });
   }
+  ofCounters.set(counter, steps);
+  return steps;
+}
+
+function summedUp(counter: Counter, { sums, state, incomplete, concerns }: Events): Summed {
+  const { amounts } = counter;
+  const steps = stepsOf(counter, sums);
+  const counts = ({ kind }: { kind: string }) => amounts.some((amount) => amount.kind === kind);
   const undated = state.incomplete.undatedEvents.filter((event) => counts(event) && concerns(event));
   return { steps, undated, lacking: amounts.map(({ amount }) => incomplete(amount)) };
 }

@@ -20,11 +20,9 @@ export function createStates(
   { states, first }: Pick<CoinHistoryRows, 'states' | 'first'>,
   cover: Cover,
 ): States {
-  const byAddress = Map.groupBy(states, ({ address }) => address);
-  for (const rows of byAddress.values()) rows.sort((a, b) => a.hour - b.hour);
   const firsts = new Map(first.map((row) => [row.address, row]));
   const lastBefore = (address: string, end: number) => {
-    const rows = byAddress.get(address) ?? [];
+    const rows = states.get(address) ?? [];
     return rows[countBefore(rows, end) - 1];
   };
   const notBefore = (address: string): string => {
@@ -33,9 +31,9 @@ export function createStates(
       ? `nothing is known yet of ${address} over time`
       : `${address} is not known before the hour that ends at ${isoTime((known.hour + 1) * HOUR_S)}`;
   };
-  const venues = states.filter(({ held_in }) => held_in === 'venue_accounts').map(({ address }) => address);
+  const isVenue = ({ held_in }: ClosingState) => held_in === 'venue_accounts';
   return {
-    venues: [...new Set(venues)],
+    venues: [...states].filter(([, rows]) => rows.some(isVenue)).map(([address]) => address),
     begun: (address, end) => lastBefore(address, end) !== undefined,
     at: (address, end) => {
       const row = lastBefore(address, end);

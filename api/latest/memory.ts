@@ -113,14 +113,14 @@ export function createMemory(options: MemoryOptions): Memory {
     },
     read: async (make) => {
       if (!turns.haveBegun()) await turns.turn();
-      let [own, wentOn] = [turns.forReader(), wall.wentOn()];
-      const slices = createTimeSlices(monotonic);
+      let [own, slices, wentOn] = [turns.forReader(), createTimeSlices(monotonic), wall.wentOn()];
       const patientUntil = monotonic() + PATIENCE_MS;
       for (let rounds = 1; rounds <= MOST_ROUNDS || monotonic() < patientUntil; rounds += 1) {
         memory.clock = monotonic();
+        // What it has read for itself by a clock that was put back since says nothing of now, nor what was made of that.
+        if (wall.wentOn() !== wentOn)
+          [own, slices, wentOn] = [turns.forReader(), createTimeSlices(monotonic), wall.wentOn()];
         slices.begin();
-        // What it has read for itself by a clock that was put back since says nothing of now.
-        if (wall.wentOn() !== wentOn) [own, wentOn] = [turns.forReader(), wall.wentOn()];
         const reading = openView(memory, wall.now(), own.overlay, slices);
         const { view, lacks, made } = reading;
         const answer = attempt(() => make(view), reading);

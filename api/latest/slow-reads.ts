@@ -1,7 +1,7 @@
 import type { Changes } from '../../clickhouse/changes.ts';
 import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { missingMark } from '../../clickhouse/queries/progress/index-state.ts';
-import type { Cells, Keys } from './cells/cells.ts';
+import { type Cell, type Cells, GONE, type Keys } from './cells/cells.ts';
 import { foundFor, type LoadedKeys, loadKeys } from './cells/load.ts';
 import { touches } from './cells/touched.ts';
 import { KINDS, type KindName } from './kinds/kinds.ts';
@@ -121,7 +121,11 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
           const now = mark();
           // Where that finds no rest no sum is told.
           if (sumsAt === null || now === null || sumsAt.mark === now) return true;
-          for (const kind of [...overlay.keys()]) if (KINDS[kind].sums) overlay.delete(kind);
+          for (const [kind, loaded] of overlay) {
+            if (!KINDS[kind].sums) continue;
+            for (const cell of loaded.values()) cell.stamp = GONE;
+            overlay.delete(kind);
+          }
           sumsAt = null;
           return false;
         },
@@ -136,9 +140,14 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
             if (at !== null) sumsAt = { mark: sumsAt !== null && sumsAt.mark !== at ? MOVED : at };
             for (const [kind, { keys, values, error }] of loaded) {
               if (error !== undefined) throw error;
-              const own = overlay.get(kind) ?? new Map<string, unknown>();
+              const own = overlay.get(kind) ?? new Map<string, Cell>();
               overlay.set(kind, own);
-              for (const key of keys) own.set(key, foundFor(kind, key, values).value);
+              for (const key of keys) {
+                const before = own.get(key);
+                if (before !== undefined) before.stamp = GONE;
+                const { value } = foundFor(kind, key, values);
+                own.set(key, { value, stamp: 0, until: Number.POSITIVE_INFINITY, usedAt: 0 });
+              }
             }
           }
         },

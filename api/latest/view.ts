@@ -1,4 +1,4 @@
-import { addKey, type Cells, type Keys, type Source } from './cells/cells.ts';
+import { addKey, type Cell, type Cells, type Keys, type Source } from './cells/cells.ts';
 import type { IndexState } from './index-state.ts';
 import { KINDS, type KindName, type ValueOf } from './kinds/kinds.ts';
 import type { AnswerParts } from './memos/answer-parts.ts';
@@ -47,8 +47,8 @@ export type RankedOrders = Pick<Ranked, 'page' | 'size' | 'quotes' | 'until'>;
 /** The kinds that have a row by key, or none. */
 export type RowKind = { [Kind in KindName]: undefined extends ValueOf<Kind> ? Kind : never }[KindName];
 
-/** Values that were loaded for one reader alone. */
-export type Overlay = Map<KindName, Map<string, unknown>>;
+/** Values that were loaded for one reader alone: told where memory does not hold them, or no more. */
+export type Overlay = Map<KindName, Map<string, Cell>>;
 
 export interface Reading {
   view: View;
@@ -84,7 +84,13 @@ export function openView(
   let isUnfinished = false;
   /** How often something was not there. */
   let lacking = 0;
+  /** How often something was used that was loaded for this reader alone. */
+  let own = 0;
   let until = Number.POSITIVE_INFINITY;
+  const isTold = (cell: Cell | undefined): cell is Cell => cell !== undefined && cell.until > now;
+  // Of what memory has by now, what was made of the other says nothing.
+  for (const [kind, loaded] of overlay)
+    for (const [key, cell] of loaded) if (isTold(memory.cells.peek(kind, key))) cell.stamp += 1;
   const use = (cell: Source) => {
     cell.usedAt = memory.clock;
     cells.push(cell);
@@ -94,49 +100,54 @@ export function openView(
   const get = <Kind extends KindName>(kind: Kind, key: string): ValueOf<Kind> => {
     memory.cells.asked(kind, memory.clock);
     const cell = memory.cells.get(kind, key);
-    if (cell !== undefined && cell.until > now) {
+    if (isTold(cell)) {
       use(cell);
       return cell.value as ValueOf<Kind>;
     }
-    const loaded = overlay.get(kind);
-    if (loaded?.has(key)) {
-      // Nobody else is told it: memory does not hold it, or no more.
-      until = now;
-      return loaded.get(key) as ValueOf<Kind>;
+    const loaded = overlay.get(kind)?.get(key);
+    if (loaded !== undefined) {
+      use(loaded);
+      own += 1;
+      return loaded.value as ValueOf<Kind>;
     }
     addKey(lacks, kind, key);
     lacking += 1;
     return KINDS[kind].none as ValueOf<Kind>;
   };
+  /** Null where it would be made otherwise now. */
+  const holding = <Made extends Memo<unknown>>(known: Made | undefined): Made | null =>
+    known !== undefined && holds(known, now, memory.clock) ? known : null;
   const knownPart = <T>(name: string): Memo<T> | null => {
-    const known = (memory.parts.get(name) ?? slices.made.get(name)) as Memo<T> | undefined;
-    if (known === undefined || !holds(known, now, memory.clock)) return null;
+    const piece = holding(slices.get(name));
+    const known = piece ?? holding(memory.parts.get(name));
+    if (known === null) return null;
     for (const cell of known.cells) cells.push(cell);
     for (const stamp of known.stamps) stamps.push(stamp);
     if (known.until < until) until = known.until;
-    return known;
+    if (piece?.isOwn) own += 1;
+    return known as Memo<T>;
   };
-  const part = <T>(name: string, make: () => T, keep?: (made: Memo<T>) => void): T => {
+  const part = <T>(name: string, make: () => T, isLong = false): T => {
     const known = knownPart<T>(name);
     if (known !== null) return known.value;
-    const [from, lackingBefore, untilBefore] = [cells.length, lacking, until];
+    const [from, lackingBefore, ownBefore, untilBefore] = [cells.length, lacking, own, until];
     until = Number.POSITIVE_INFINITY;
     const value = make();
+    const isOwn = own > ownBefore;
     const made = { value, cells: cells.slice(from), stamps: stamps.slice(from), madeAt: now, until };
     if (lacking === lackingBefore && until > now) {
-      memory.parts.set(name, made);
-      keep?.(made);
+      if (!isOwn) memory.parts.set(name, made);
+      if (isOwn || isLong) slices.keep(name, { ...made, isOwn });
     }
     until = Math.min(until, untilBefore);
     return value;
   };
   const longPart = <T>(name: string, none: T, make: () => T): T => {
-    const isOver = slices.isOver();
+    isUnfinished ||= slices.isOver();
     // Of what lacks something nothing is kept: it would be made again and again.
-    if (lacking === 0 && !isOver) return part(name, make, (made) => slices.made.set(name, made));
-    const known = knownPart<T>(name);
+    if (lacking === 0 && !isUnfinished) return part(name, make, true);
+    const known = isUnfinished ? null : knownPart<T>(name);
     if (known !== null) return known.value;
-    isUnfinished ||= isOver;
     lacking += 1;
     return none;
   };
@@ -152,14 +163,14 @@ export function openView(
         return known.value as T;
       }
     }
-    const [from, lackingBefore, untilBefore] = [cells.length, lacking, until];
+    const [from, lackingBefore, ownBefore, untilBefore] = [cells.length, lacking, own, until];
     until = Number.POSITIVE_INFINITY;
     const value = make();
     const isAlone = cells.length === from && until === Number.POSITIVE_INFINITY;
     const more = isAlone
       ? null
       : { value: null, cells: cells.slice(from), stamps: stamps.slice(from), madeAt: now, until };
-    if (lacking === lackingBefore && until > now)
+    if (lacking === lackingBefore && own === ownBefore && until > now)
       memory.rowParts.set(row, { value, around, stamp: row.stamp, more });
     until = Math.min(until, untilBefore);
     return value;
@@ -208,6 +219,7 @@ export function openView(
         if (moment < until) until = moment;
       },
     },
-    made: (value) => ({ value, cells, stamps, madeAt: now, until }),
+    // Nobody else is told what was made of what this reader loaded.
+    made: (value) => ({ value, cells, stamps, madeAt: now, until: own > 0 ? now : until }),
   };
 }

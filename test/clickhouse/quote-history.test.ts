@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCover } from '../../api/history/cover.ts';
 import type { Params, Store } from '../../clickhouse/client.ts';
+import { unfoldSums } from '../../clickhouse/queries/history/folded-sums.ts';
 import { keepSums } from '../../clickhouse/queries/history/keep-sums.ts';
 import { madeSums, protocolHistoryRows } from '../../clickhouse/queries/history/protocol.ts';
 import type { QuoteSumsAt } from '../../clickhouse/queries/history/quote-sums.ts';
 import { type StepParams, stepParams } from '../../clickhouse/queries/history/spans.ts';
 import { streamCover } from '../../clickhouse/queries/history/stream-cover.ts';
-import { sumsKept } from '../../clickhouse/queries/history/sums-kept.ts';
+import { madeOf, sumsKept } from '../../clickhouse/queries/history/sums-kept.ts';
 import { HOUR_S } from '../../schemas/units.ts';
 import { freshDatabase } from '../support/database.ts';
 import { insertWritten } from '../support/written.ts';
@@ -100,8 +101,12 @@ function expectedAt(ends: readonly number[], of = past): Sums[] {
   return expected;
 }
 
-const sumsOf = async (from: Store, ends: readonly number[]) =>
-  (await protocolHistoryRows(from, ends, ends.length)).sums;
+const numbered = (sums: readonly QuoteSumsAt[], at: number) => sums.map((row) => ({ ...row, step: at + 1 }));
+
+async function sumsOf(from: Store, ends: readonly number[]): Promise<QuoteSumsAt[]> {
+  const { steps } = await protocolHistoryRows(from, ends, ends.length);
+  return steps.flatMap((folded, at) => numbered(unfoldSums(folded), at));
+}
 
 test.each(RANGES)('the sums of a block are those of its accounts, one by one: %o', async (range) => {
   const ends = endsOf(range);
@@ -118,13 +123,20 @@ test('however many holes there are, no question grows with them', async () => {
     later.map((after) => ({ after_slot: String(after), to_slot: String(after + 5) })),
   );
   const longest: Record<string, number> = {};
-  const query: Store['query'] = (sql, params = {}) => {
+  const note = (params: Params) => {
     for (const [name, value] of Object.entries(params))
       longest[name] = Math.max(longest[name] ?? 0, encodeURIComponent(String(value)).length);
+  };
+  const query: Store['query'] = (sql, params = {}) => {
+    note(params);
     return many.query(sql, params);
   };
+  const lines: Store['lines'] = (sql, params = {}) => {
+    note(params);
+    return many.lines(sql, params);
+  };
   const [ends = []] = RANGES.map(endsOf);
-  expect(await sumsOf({ ...many, query }, ends), `seed ${SEED}`).toEqual(expectedAt(ends));
+  expect(await sumsOf({ ...many, query, lines }, ends), `seed ${SEED}`).toEqual(expectedAt(ends));
   // What a server takes of one is 131,072 characters, encoded.
   expect(Object.entries(longest).filter(([, length]) => length > 10_000)).toEqual([]);
   await many.close();
@@ -137,7 +149,11 @@ function listening(to: Store): { store: Store; asked: string[] } {
     asked.push(sql);
     return to.query(sql, params);
   };
-  return { store: { ...to, query }, asked };
+  const lines: Store['lines'] = (sql, params) => {
+    asked.push(sql);
+    return to.lines(sql, params);
+  };
+  return { store: { ...to, query, lines }, asked };
 }
 
 describe('where the stream carried every account and brought every change', () => {
@@ -206,8 +222,9 @@ describe('sums that are kept', () => {
         if (tables.includes(table)) await insertWritten(early, table, rows.slice(rows.length / 2));
       const params = stepParams(whole, await streamCover(early, whole[0] as number, last)) as StepParams;
       const made = Map.groupBy(await madeSums(early, params), ({ step }) => step);
-      for (const [at, kept] of (await sumsKept(early, params)).entries())
-        if (kept !== null) expect(kept, `${tables}, seed ${SEED}`).toEqual(made.get(at + 1) ?? []);
+      for (const [at, kept] of (await sumsKept(early, params, JSON.parse)).entries())
+        if (kept !== null)
+          expect(numbered(kept, at), `${tables}, seed ${SEED}`).toEqual(made.get(at + 1) ?? []);
       await keepSums(early, whole, AT_ONCE);
     }
     expect(await sumsOf(early, whole), `seed ${SEED}`).toEqual(expectedAt(whole));
@@ -219,16 +236,41 @@ describe('sums that are kept', () => {
     await insertWritten(store, 'account_hours', [{ ...row, hour: whole[0] as number, version: '1' }]);
     const order: string[] = [];
     let writes = 2;
-    const query: Store['query'] = async <Row>(sql: string, params?: Params) => {
+    const lines: Store['lines'] = (sql, params) => {
       if (sql.includes('leadInFrame')) order.push('made');
+      return store.lines(sql, params);
+    };
+    const query: Store['query'] = async <Row>(sql: string, params?: Params) => {
       const rows = await store.query<Row>(sql, params);
       if (!sql.includes('FROM system.processes')) return rows;
       writes -= 1;
       return writes < 0 ? rows : [{} as Row];
     };
     const settle = async () => void order.push('settled');
-    expect(await keepSums({ ...store, query }, whole, settle)).toBeGreaterThan(0);
+    expect(await keepSums({ ...store, query, lines }, whole, settle)).toBeGreaterThan(0);
     expect(order).toEqual(['settled', 'settled', 'settled', 'made']);
+  });
+
+  test.each([
+    ['few assets with two questions', 1_000, 2],
+    ['many with one for each two megabytes', 100_000, 9],
+  ])('of %s, whose answers come in one piece each', async (_, chars, questions) => {
+    const ends = Array.from({ length: 168 }, (__, at) => FIRST_HOUR + at);
+    const cover = { hours: [{ hour: FIRST_HOUR + 200, slot: '1' }], holes: [] };
+    const params = stepParams(ends, cover) as StepParams;
+    const query: Store['query'] = async () => [];
+    const made = await madeOf({ query } as unknown as Store, params);
+    const answers: number[] = [];
+    const lines: Store['lines'] = async (__, { hours = [] } = {}) => {
+      const rows = (hours as number[]).map((hour) => [hour, made[hour - FIRST_HOUR], 'x'.repeat(chars)]);
+      const text = [['hour', 'made_of', 'sums'], ...rows].map((row) => JSON.stringify(row)).join('\n');
+      answers.push(text.length);
+      return text;
+    };
+    const kept = await sumsKept({ query, lines } as unknown as Store, params, (sums) => sums.length);
+    expect(kept).toEqual(ends.map(() => chars));
+    expect(answers).toHaveLength(questions);
+    expect(Math.max(...answers)).toBeLessThan(2_500_000);
   });
 
   test('of hours before that stand', async () => {

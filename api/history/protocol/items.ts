@@ -1,4 +1,5 @@
-import type { QuoteHourSums } from '../../../clickhouse/queries/history/event-sums.ts';
+import type { HourSums } from '../../../clickhouse/queries/history/event-sums.ts';
+import { unfoldSums } from '../../../clickhouse/queries/history/folded-sums.ts';
 import type { ProtocolHistoryRows } from '../../../clickhouse/queries/history/protocol.ts';
 import type { QuoteSumsAt, QuoteSumsNow } from '../../../clickhouse/queries/history/quote-sums.ts';
 import {
@@ -9,9 +10,8 @@ import {
 import type { Figure } from '../../../schemas/figure.ts';
 import type { ProtocolHistoryResponse, QuoteHistory } from '../../../schemas/responses/history.ts';
 import { HOUR_S, isoTime } from '../../../schemas/units.ts';
-import type { ReadSettings } from '../../deps/settings.ts';
-import { anyIncompleteFrom } from '../../figures/missing.ts';
-import { type NamedQuote, quoteNameAt } from '../../figures/quotes.ts';
+import { type Amount, anyIncompleteFrom, type IncompleteFrom } from '../../figures/missing.ts';
+import type { NamedQuote } from '../../figures/quotes.ts';
 import { absentWhere, unknownPoliciesReason } from '../../figures/unknown-policies.ts';
 import { pageKey } from '../../latest/kinds/kind.ts';
 import type { View } from '../../latest/view.ts';
@@ -34,7 +34,7 @@ export interface ProtocolSteps extends ProtocolHistoryRows {
 export type Either = (counter: Counter) => Figure | null;
 
 export type QuoteAt = (
-  mint: string,
+  quote: NamedQuote & { mint: string },
   policies: number,
   sums: QuoteSumsAt | QuoteSumsNow,
   either: Either,
@@ -42,22 +42,19 @@ export type QuoteAt = (
 
 export function protocolItems(
   view: View,
-  settings: ReadSettings,
-  { block, each, passed, ends, begun, sums, cover }: ProtocolSteps,
+  { block, each, passed, ends, begun, steps, cover }: ProtocolSteps,
 ): ProtocolHistoryResponse['items'] {
-  const [first = 0, last = 0] = [ends[0], ends.at(-1)];
-  const stepOf = (end: number) => (end - block.first) / each + 1;
-  const own = sums.filter(({ step }) => step >= stepOf(first) && step <= stepOf(last));
-  const byStep = Map.groupBy(own, ({ step }) => step);
-  const quoteAt = createQuoteAt(view, settings);
+  const quoteAt = createQuoteAt(view);
   const fromEvents = createFromEvents(view, beginsOf(cover), block, each);
-  return ends.map((end, at) => {
-    const rows = new Map((byStep.get(stepOf(end)) ?? []).map((row) => [row.quote_mint, row]));
+  return ends.map((end) => {
+    const folded = steps[(end - block.first) / each];
+    const sums = folded === undefined ? [] : unfoldSums(folded);
+    const rows = new Map(sums.map((row) => [row.quote_mint, row]));
     const byQuote = begun.policies
-      .map(({ mint, counts }) => ({ mint, policies: counts[at] ?? 0 }))
+      .map(({ counts, ...quote }) => ({ ...quote, policies: counts[(end - begun.first) / each] ?? 0 }))
       .filter(({ policies }) => policies > 0)
-      .map(({ mint, policies }) =>
-        quoteAt(mint, policies, rows.get(mint) ?? NO_SUMS, (counter) =>
+      .map(({ mint, name, policies }) =>
+        quoteAt({ mint, ...name }, policies, rows.get(mint) ?? NO_SUMS, (counter) =>
           end > passed ? null : fromEvents(counter, mint, end),
         ),
       );
@@ -74,35 +71,30 @@ function beginsOf(cover: StreamCover): FirstSlots {
   return known;
 }
 
-/** What is looked up for a quote asset, and for all of them, is looked up once. */
-export function createQuoteAt(view: View, { launchpadVenueId }: ReadSettings): QuoteAt {
-  const known = new Map<string, NamedQuote>();
-  const quoteOf = (mint: string): NamedQuote => {
-    const quote = known.get(mint) ?? quoteNameAt(view, launchpadVenueId, mint);
-    known.set(mint, quote);
-    return quote;
-  };
+/** What is looked up for all quote assets is looked up once. */
+export function createQuoteAt(view: View): QuoteAt {
   const unlisted = unknownPoliciesReason(view);
-  return (mint, policies, sums, either) => {
-    const quote = quoteOf(mint);
-    return {
-      quoteMint: mint,
-      quoteSymbol: quote.symbol,
-      decimals: quote.decimals,
-      policyCount: unlisted === null ? policies : null,
-      ...absentWhere(unlisted, quoteSums(sums, policies, either)),
-    };
-  };
+  return ({ mint, symbol, decimals }, policies, sums, either) => ({
+    quoteMint: mint,
+    quoteSymbol: symbol,
+    decimals,
+    policyCount: unlisted === null ? policies : null,
+    ...absentWhere(unlisted, quoteSums(sums, policies, either)),
+  });
 }
+
+const NO_EVENTS: readonly HourSums[] = [];
 
 /** Sums of events, asked for once somebody wants one. */
 function createFromEvents(view: View, begins: (end: number) => bigint | null, block: Block, each: number) {
   const state = view.state();
-  const key = pageKey('', Math.max(0, block.first - 1), block.first + (block.passed - 1) * each);
-  let rows: Map<string, QuoteHourSums[]> | undefined;
-  const rowsOf = (mint: string): QuoteHourSums[] => {
-    rows ??= Map.groupBy(view.get('protocolEvents', key), ({ quote_mint }) => quote_mint);
-    return rows.get(mint) ?? [];
+  const key = pageKey('', block.first, block.first + (block.passed - 1) * each, each);
+  /** The same for all quote assets. */
+  const lacking = new Map<Amount, readonly IncompleteFrom[]>();
+  const incomplete = (amount: Amount) => {
+    const known = lacking.get(amount) ?? anyIncompleteFrom(state, amount);
+    lacking.set(amount, known);
+    return known;
   };
   const ofMint = new Map<string, ReturnType<typeof countersAtEnds>>();
   return (counter: Counter, mint: string, end: number): Figure => {
@@ -110,8 +102,8 @@ function createFromEvents(view: View, begins: (end: number) => bigint | null, bl
       ofMint.get(mint) ??
       countersAtEnds({
         state,
-        sums: rowsOf(mint),
-        incomplete: (amount) => anyIncompleteFrom(state, amount),
+        sums: view.get('protocolEvents', key).get(mint) ?? NO_EVENTS,
+        incomplete,
         concerns: ({ quote_mint }) => quote_mint === mint,
       });
     ofMint.set(mint, fromEvents);

@@ -26,6 +26,8 @@ const IN_USE_MS = 60_000;
 /** No stamp that somebody keeps is this one. */
 export const GONE = Number.NaN;
 const OVERHEAD = 200;
+/** Six weeks of hours of 350 quote assets. */
+const LONG_TIMES = 2;
 /** 100,000 policies are 80 MB. */
 const MAX_FOLDED_BYTES = 192 * 1024 * 1024;
 const NAMES = Object.keys(KINDS) as KindName[];
@@ -50,7 +52,7 @@ export interface Cells {
 }
 
 /**
- * @param maxBytes of each kind, measured as text; the least recently used go.
+ * @param maxBytes of each kind, measured as text, twice as many of what takes long to ask; the least recently used go.
  * @param maxFolded of all kinds together, as it is folded
  */
 export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cells {
@@ -64,7 +66,7 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
     NAMES.map((kind) => [
       kind,
       new LRUCache<string, Cell>({
-        maxSize: maxBytes,
+        maxSize: KINDS[kind].long ? maxBytes * LONG_TIMES : maxBytes,
         dispose: (cell) => {
           cell.stamp = GONE;
           // Whatever was made of it still names it, and must not keep it.
@@ -89,7 +91,7 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
     peek: (kind, key) => tables[kind].peek(key),
     has: (kind, key) => tables[kind].has(key) || folded.get(kind)?.has(key) === true,
     folded: (kind) => folded.get(kind),
-    set: (kind, key, { value, until, text }, now) => {
+    set: (kind, key, { value, until, text, size }, now) => {
       const table = tables[kind];
       const known = table.peek(key);
       const all = folded.get(kind);
@@ -100,10 +102,9 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
         return;
       }
       stamps += 1;
-      const size = text.length + key.length + OVERHEAD;
       const cell = known ?? { value, stamp: stamps, until, usedAt: now };
       Object.assign(cell, { value, stamp: stamps, until });
-      table.set(key, cell, { size });
+      table.set(key, cell, { size: size + key.length + OVERHEAD });
     },
     drop: (kind, key) => {
       tables[kind].delete(key);

@@ -44,7 +44,7 @@ export function startLoads(store: Store, keys: Keys, now: number, cells: Cells, 
     try {
       const refreshed = await refreshedOf(store, kind, cells, since, others);
       const values = refreshed ?? (await valuesOf(store, kind, [...wanted], now, hints, since));
-      return { keys: wanted, values: await withTexts(values) };
+      return { keys: wanted, values: await withTexts(values, (KINDS[kind] as Kind<unknown>).sizeOf) };
     } catch (error) {
       return { keys: wanted, values: new Map(), error };
     }

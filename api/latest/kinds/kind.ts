@@ -50,6 +50,8 @@ export interface Kind<Value> {
   isKeptUp(key: string): boolean;
   /** A row of its own, cheap to read: where it has changed it is read again, though nobody wanted it of late. */
   steady: boolean;
+  /** Bytes of a value in memory, where it would take long to write it out: all others are measured as text. */
+  sizeOf?(value: Value): number;
   /** By mint, and not cheap where a mint has many events: such a one is read again where somebody wanted it of late. */
   heavy: boolean;
   /** The key of the table that a key belongs to. */
@@ -57,7 +59,7 @@ export interface Kind<Value> {
 }
 
 type Options = Partial<
-  Pick<Kind<unknown>, 'sums' | 'slow' | 'long' | 'steady' | 'heavy' | 'isKeptUp' | 'leastWritten'>
+  Pick<Kind<unknown>, 'sums' | 'slow' | 'long' | 'steady' | 'heavy' | 'isKeptUp' | 'leastWritten' | 'sizeOf'>
 >;
 type Touched = Kind<unknown>['touchedBy'];
 
@@ -226,14 +228,10 @@ export function page<Value>(
   return kindOf(
     none,
     touchedBy,
-    async (store, keys) =>
-      lasting(
-        new Map(
-          await Promise.all(
-            keys.map(async (key) => [key, await ask(store, JSON.parse(key) as string[])] as const),
-          ),
-        ),
-      ),
+    async (store, keys) => {
+      const values = keys.map(async (key) => [key, await ask(store, JSON.parse(key) as string[])] as const);
+      return lasting(new Map(await Promise.all(values)));
+    },
     { ...options, slow: true, subject: (key) => (JSON.parse(key) as string[])[0] ?? '' },
   );
 }

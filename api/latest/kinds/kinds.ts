@@ -6,22 +6,6 @@ import {
   quotesInUse,
   quoteTotals,
 } from '../../../clickhouse/queries/analytics/totals.ts';
-import {
-  type CoinHistoryRows,
-  coinHistoryRows,
-  HISTORY_KINDS,
-  NO_HISTORY,
-} from '../../../clickhouse/queries/history/coin.ts';
-import { type QuoteHourSums, quoteHourSums } from '../../../clickhouse/queries/history/event-sums.ts';
-import {
-  type BegunPolicies,
-  begunPolicies,
-  NO_PROTOCOL_HISTORY,
-  type ProtocolHistoryRows,
-  protocolHistoryRows,
-  protocolNow,
-} from '../../../clickhouse/queries/history/protocol.ts';
-import type { QuoteSumsNow } from '../../../clickhouse/queries/history/quote-sums.ts';
 import { type RankedPage, rankedPage, readSelection } from '../../../clickhouse/queries/ranking/ranking.ts';
 import {
   type CataloguePairRow,
@@ -70,6 +54,7 @@ import {
   venueStatuses,
 } from '../../../clickhouse/queries/status/venue-state.ts';
 import { isFirstPage, type Kind, kept, list, ofDay, one, page, row } from './kind.ts';
+import { OF_HISTORY } from './of-history.ts';
 import { OF_POLICIES } from './of-policies.ts';
 import { loadPolicySums, NO_POLICY_SUMS, type PolicySums, refreshPolicySums } from './tallies/policies.ts';
 import {
@@ -82,7 +67,6 @@ import { loadVenueSums, NO_VENUE_SUMS, refreshVenueSums, type VenueSums } from '
 
 const SLOW = { slow: true } as const;
 const STEADY = { steady: true } as const;
-const LONG = { long: true } as const;
 const SECOND = 1_000;
 const NO_BACKLOG: BacklogRow = { policies: 0, backlog: 0, unread: 0, oldest_time: null };
 
@@ -98,22 +82,10 @@ const RANKED_FROM = {
   metadata_accounts: 'any',
 } as const;
 
-/** What hours of accounts are made of. */
-const HISTORY_FROM = {
-  account_hours: 'any',
-  unseen_changes: 'any',
-  brought_changes: 'any',
-  carried_accounts: 'any',
-  stream_holes: 'any',
-  hour_slots: 'any',
-} as const;
-
-const endsBetween = (first: number, last: number, each: number): number[] =>
-  Array.from({ length: Math.floor((last - first) / each) + 1 }, (_, at) => first + at * each);
-
 /** All that memory holds. */
 export const KINDS = {
   ...OF_POLICIES,
+  ...OF_HISTORY,
   pair: row<PairRow>({ catalogue: 'any' }, pairsOf),
   prices: list<PriceRow>({ prices: 'key' }, pricesOf, STEADY),
   activity: page<readonly EventRow[]>(
@@ -122,43 +94,6 @@ export const KINDS = {
     (store, [mint = '', isMany, limit, offset]) =>
       activityPage(store, mint, Number(limit), Number(offset), isMany === 'true'),
     { isKeptUp: isFirstPage },
-  ),
-
-  /** What was kept of hours that every partition of the log has passed. */
-  coinHistory: page<CoinHistoryRows>(
-    { events: 'key', prices: 'any', ...HISTORY_FROM },
-    NO_HISTORY,
-    (store, [mint = '', policy = '', bankroll = '', pool = '', quoteMint = '', from, to]) =>
-      coinHistoryRows(store, {
-        ...{ mint, policy, bankroll, pool, quoteMint },
-        ...{ from: Number(from), to: Number(to) },
-      }),
-    { ...LONG, sums: true },
-  ),
-  /**
-   * By the ends of steps (the first, the last, how far they are apart, in hours), how many of them are passed, and which
-   * policies had begun by then: any write to policies would have all of it read again.
-   */
-  protocolHistory: page<ProtocolHistoryRows>(
-    HISTORY_FROM,
-    NO_PROTOCOL_HISTORY,
-    (store, [, first, last, each, passed]) =>
-      protocolHistoryRows(store, endsBetween(Number(first), Number(last), Number(each)), Number(passed)),
-    LONG,
-  ),
-  protocolBegun: one<readonly BegunPolicies[]>({ policies: 'any' }, [], begunPolicies, { ...SLOW, ...LONG }),
-  /** By the hours from one up to another. */
-  protocolEvents: page<readonly QuoteHourSums[]>(
-    { events_by_slot: 'any' },
-    [],
-    (store, [, from, to]) => quoteHourSums(store, HISTORY_KINDS, Number(from), Number(to)),
-    { ...LONG, sums: true },
-  ),
-  protocolNow: one<readonly QuoteSumsNow[]>(
-    { policies: 'any', venue_accounts: 'any', token_accounts: 'any' },
-    [],
-    protocolNow,
-    { ...SLOW, ...LONG },
   ),
 
   config: one<ProtocolConfigRow | null>({ protocol_config: 'any' }, null, protocolConfig),

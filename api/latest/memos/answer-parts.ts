@@ -7,7 +7,12 @@ export interface AnswerParts {
   set(name: string, made: Memo<unknown>): void;
 }
 
-/** Of one that is neither a text nor bytes. */
+/** One that says what it takes. */
+export interface SizedPart {
+  memoryBytes: number;
+}
+
+/** Of one that is neither a text nor bytes, and does not say. */
 const OBJECT_BYTES = 2_000;
 
 /** @param maxBytes the least recently used go */
@@ -24,6 +29,6 @@ export function createAnswerParts(maxBytes: number): AnswerParts {
 
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
-  const bytes = (value as { bytes?: unknown } | null)?.bytes;
-  return Buffer.isBuffer(bytes) ? bytes.length : OBJECT_BYTES;
+  const { bytes, memoryBytes = OBJECT_BYTES } = (value ?? {}) as { bytes?: unknown } & Partial<SizedPart>;
+  return Buffer.isBuffer(bytes) ? bytes.length : memoryBytes;
 }

@@ -1,5 +1,7 @@
+import { eachYielding } from '../../../runtime/yielding.ts';
 import type { Store } from '../../client.ts';
 import type { CarriedRow } from '../../hour-tables.ts';
+import { askInLines } from '../../question.ts';
 import { HOUR_COLUMNS, type HourTable, type LatestColumns } from '../../tables.ts';
 
 /** Columns of the state of one table, as they are read: integers over 32 bits are text. */
@@ -8,7 +10,7 @@ type Columns<T extends HourTable> = Pick<
   (typeof HOUR_COLUMNS)[T][number] & keyof LatestColumns[T]
 >;
 
-/** The last state of an account that was seen in an hour. What stands in the columns of another table says nothing. */
+/** The last state of an account that was seen in an hour. Columns of another table than the one it is held in are not there. */
 export interface ClosingState
   extends Columns<'policies'>,
     Columns<'venue_accounts'>,
@@ -44,26 +46,56 @@ const ADDRESSES = `
     WHERE h.kind = 'Local' AND h.address IN (
       SELECT v.address FROM venue_accounts_by_policy AS v WHERE v.policy = {policy:String})`;
 
-const COLUMNS = [...new Set(Object.values(HOUR_COLUMNS).flat())]
-  .map((name) => `h.${name} AS ${name}`)
-  .join(', ');
+const ALL_COLUMNS = [...new Set(Object.values(HOUR_COLUMNS).flat())];
+const COLUMNS = ALL_COLUMNS.map((name) => `h.${name} AS ${name}`).join(', ');
+const OF_ALL = ['address', 'hour', 'seen', 'block_time', 'exists', 'held_in'] as const;
+type Column = (typeof OF_ALL)[number] | (typeof ALL_COLUMNS)[number];
+const columnsOf = (columns: readonly Column[]): readonly Column[] => [...OF_ALL, ...columns];
+/** Those of each table, and all of them where a row is held in none. */
+const COLUMNS_IN: Record<HourTable | '', readonly Column[]> = {
+  policies: columnsOf(HOUR_COLUMNS.policies),
+  venue_accounts: columnsOf(HOUR_COLUMNS.venue_accounts),
+  token_accounts: columnsOf(HOUR_COLUMNS.token_accounts),
+  pools: columnsOf(HOUR_COLUMNS.pools),
+  curve_configs: columnsOf(HOUR_COLUMNS.curve_configs),
+  '': columnsOf(ALL_COLUMNS),
+};
 
-/** The closing states of the hours from one up to another, and of each account the last before them; by account and hour. */
-export function closingStates(
+/** Those of each account, oldest hour first. */
+export type StatesByAccount = ReadonlyMap<string, readonly ClosingState[]>;
+
+/** The closing states of the hours from one up to another, and of each account the last before them. */
+export async function closingStates(
   store: Store,
   accounts: HistoryAccounts,
   from: number,
   to: number,
-): Promise<ClosingState[]> {
-  return store.query(
-    `SELECT h.address AS address, h.hour AS hour, toString(bitShiftRight(h.version, 64)) AS seen,
+): Promise<StatesByAccount> {
+  const rows = await askInLines<ClosingState>(store, {
+    sql: `SELECT h.address AS address, h.hour AS hour, toString(bitShiftRight(h.version, 64)) AS seen,
        h.block_time AS block_time, h.exists AS exists, h.held_in AS held_in, ${COLUMNS}
      FROM account_hours AS h FINAL
      PREWHERE h.address IN (${ADDRESSES}) AND h.hour < {to:UInt32}
      ORDER BY h.address, h.hour DESC
      LIMIT 1 BY h.address, greatest(h.hour + 1, {from:UInt32})`,
-    { ...accounts, from, to },
-  );
+    params: { ...accounts, from, to },
+  });
+  const states = new Map<string, ClosingState[]>();
+  await eachYielding(rows, (row) => {
+    const of = states.get(row.address) ?? [];
+    states.set(row.address, of);
+    of.push(slim(row, of.at(-1)));
+  });
+  for (const of of states.values()) of.reverse();
+  return states;
+}
+
+/** The same row without the columns of other tables; what another of the account says, too, is the same text. */
+function slim(row: ClosingState, other: ClosingState | undefined): ClosingState {
+  const own: Record<string, unknown> = {};
+  for (const name of COLUMNS_IN[row.held_in])
+    own[name] = row[name] === other?.[name] ? other?.[name] : row[name];
+  return own as unknown as ClosingState;
 }
 
 /** The hour in which each of these accounts was known first. */

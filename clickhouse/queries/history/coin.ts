@@ -1,12 +1,12 @@
 import type { Store } from '../../client.ts';
 import type { CarriedRow } from '../../hour-tables.ts';
 import {
-  type ClosingState,
   carriedAccounts,
   closingStates,
   type FirstHour,
   firstKnown,
   type HistoryAccounts,
+  type StatesByAccount,
   type UnseenChange,
   unseenChanges,
 } from './closing-states.ts';
@@ -16,7 +16,7 @@ import { type StreamCover, streamCover } from './stream-cover.ts';
 
 /** What a policy's history in a range of hours is made of. */
 export interface CoinHistoryRows {
-  states: ClosingState[];
+  states: StatesByAccount;
   first: FirstHour[];
   unseen: UnseenChange[];
   carried: CarriedRow[];
@@ -37,9 +37,21 @@ export interface CoinHistoryKey extends HistoryAccounts {
 export const HISTORY_KINDS = ['FeesClaimed', 'ProfitSwept', 'BuybackBurned', 'BaseLegBurned'] as const;
 
 export const NO_HISTORY: CoinHistoryRows = {
-  ...{ states: [], first: [], unseen: [], carried: [], prices: [], sums: [] },
+  ...{ states: new Map(), first: [], unseen: [], carried: [], prices: [], sums: [] },
   cover: { hours: [], holes: [] },
 };
+
+/** Of a closing state by measure, and some of any other row. */
+const STATE_BYTES = 300;
+const ROW_BYTES = 150;
+
+/** What they take in memory. */
+export function coinHistoryBytes({ states, cover, ...rows }: CoinHistoryRows): number {
+  let bytes = 0;
+  for (const of of states.values()) bytes += of.length * STATE_BYTES;
+  for (const of of [cover.hours, cover.holes, ...Object.values(rows)]) bytes += of.length * ROW_BYTES;
+  return bytes;
+}
 
 export async function coinHistoryRows(store: Store, key: CoinHistoryKey): Promise<CoinHistoryRows> {
   const { mint, quoteMint, from, to, policy, bankroll, pool } = key;

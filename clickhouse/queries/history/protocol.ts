@@ -1,18 +1,29 @@
+import { eachYielding } from '../../../runtime/yielding.ts';
 import type { Store } from '../../client.ts';
+import { askInLines } from '../../question.ts';
+import { type FoldedSums, foldSums } from './folded-sums.ts';
 import { type QuoteSumsAt, type QuoteSumsNow, quoteSums } from './quote-sums.ts';
 import { BEGUN, type Lacking, lackingIn, type StepParams, spans, stepParams } from './spans.ts';
 import { type StreamCover, streamCover } from './stream-cover.ts';
 import { sumsKept } from './sums-kept.ts';
 
 export interface ProtocolHistoryRows {
-  sums: QuoteSumsAt[];
+  /** Of each step that is told, oldest first. */
+  steps: FoldedSums[];
   cover: StreamCover;
 }
 
 export const NO_PROTOCOL_HISTORY: ProtocolHistoryRows = {
-  sums: [],
+  steps: [],
   cover: { hours: [], holes: [] },
 };
+
+/** Of a step beside what is folded, an hour or a hole. */
+const EACH_BYTES = 150;
+
+/** What they take in memory. */
+export const protocolHistoryBytes = ({ steps, cover: { hours, holes } }: ProtocolHistoryRows): number =>
+  steps.reduce((sum, { length }) => sum + length, (steps.length + hours.length + holes.length) * EACH_BYTES);
 
 /** By their hours alone: what sums are kept of is the hours' own. */
 const VENUES = "SELECT address FROM account_hours WHERE kind != ''";
@@ -50,8 +61,15 @@ const NOW = quoteSums({
 });
 
 /** The sums at these steps, made of the states of each account. */
-export const madeSums = async (store: Store, params: StepParams): Promise<QuoteSumsAt[]> =>
-  store.query(atSteps(await lackingIn(store)), params);
+export async function madeSums(store: Store, params: StepParams): Promise<QuoteSumsAt[]> {
+  const rows = await askInLines<QuoteSumsAt>(store, { sql: atSteps(await lackingIn(store)), params });
+  const sums: QuoteSumsAt[] = [];
+  await eachYielding(rows, (row) => void sums.push(row));
+  return sums;
+}
+
+/** Of rows that are folded: some 3 µs each. */
+const ROWS_AT_ONCE = 500;
 
 async function hasStatesBefore(store: Store, hour: number): Promise<boolean> {
   const rows = await store.query('SELECT 1 FROM account_hours WHERE hour < {hour:UInt32} LIMIT 1', { hour });
@@ -66,18 +84,21 @@ export async function protocolHistoryRows(
 ): Promise<ProtocolHistoryRows> {
   const cover = await streamCover(store, ends[0] ?? 0, ends.at(-1) ?? 0);
   const params = stepParams(ends.slice(0, passed), cover);
-  if (params === null) return { sums: [], cover };
-  const kept = await sumsKept(store, params);
+  if (params === null) return { steps: [], cover };
+  const kept = await sumsKept(store, params, foldSums);
   const first = kept.indexOf(null);
-  if (first < 0) return { sums: kept.flatMap((sums) => sums ?? []), cover };
   // What lies between two that are missing is made with them.
-  const lacking = stepParams(ends.slice(first, kept.lastIndexOf(null) + 1), cover) as StepParams;
-  const made = (await hasStatesBefore(store, lacking.last_end)) ? await madeSums(store, lacking) : [];
-  const anew = Map.groupBy(made, ({ step }) => step + first);
-  const sums = kept.flatMap(
-    (those, at) => those ?? (anew.get(at + 1) ?? []).map((row) => ({ ...row, step: at + 1 })),
+  const lacking = first < 0 ? null : stepParams(ends.slice(first, kept.lastIndexOf(null) + 1), cover);
+  const isMade = lacking !== null && (await hasStatesBefore(store, lacking.last_end));
+  const made = Map.groupBy(isMade ? await madeSums(store, lacking) : [], ({ step }) => step + first);
+  const steps: FoldedSums[] = [];
+  await eachYielding(
+    kept.entries(),
+    ([at, those]) => void steps.push(those ?? foldSums(JSON.stringify(made.get(at + 1) ?? []))),
+    ROWS_AT_ONCE,
+    ([at]) => 1 + (made.get(at + 1)?.length ?? 0),
   );
-  return { sums, cover };
+  return { steps, cover };
 }
 
 /**

@@ -1,6 +1,7 @@
+import { eachYielding } from '../../../runtime/yielding.ts';
 import type { Store } from '../../client.ts';
 import type { QuoteHourRow } from '../../hour-tables.ts';
-import type { QuoteSumsAt } from './quote-sums.ts';
+import { askInLines, type Question } from '../../question.ts';
 import { BEGUN, CHANGES, type StepParams, stepAfter, stepBehind } from './spans.ts';
 
 /**
@@ -36,21 +37,43 @@ export async function madeOf(store: Store, params: StepParams): Promise<string[]
   });
 }
 
-/** What is kept of the steps, by step; null where nothing is that still holds. */
-export async function sumsKept(store: Store, params: StepParams): Promise<(QuoteSumsAt[] | null)[]> {
+/** Hours of the first question; of the others as many as are so much text, which comes in one piece. */
+const FIRST_HOURS = 24;
+const CHARS_A_QUESTION = 2_000_000;
+/** Of that text: to read it and to fold it takes some 2 ms. */
+const CHARS_AT_ONCE = 200_000;
+
+/**
+ * What is kept of the steps, by step; null where nothing is that still holds.
+ * @param made of the sums of a step as they are kept, JSON. They may be many: others have their turns between them.
+ */
+export async function sumsKept<Made>(
+  store: Store,
+  params: StepParams,
+  made: (sums: string) => Made,
+): Promise<(Made | null)[]> {
   const { first_end, each, begins } = params;
   const ends = begins.map((_, at) => first_end + at * each);
-  const [made, rows] = await Promise.all([
-    madeOf(store, params),
-    store.query<Pick<QuoteHourRow, 'hour' | 'made_of' | 'sums'>>(
-      'SELECT hour, made_of, sums FROM quote_hours FINAL WHERE hour IN {ends:Array(UInt32)}',
-      { ends },
-    ),
-  ]);
-  const byHour = new Map(rows.map((row) => [row.hour, row]));
-  return ends.map((end, at) => {
-    const row = byHour.get(end);
-    if (row === undefined || row.made_of !== made[at]) return null;
-    return (JSON.parse(row.sums) as QuoteSumsAt[]).map((sums) => ({ ...sums, step: at + 1 }));
-  });
+  const madeFrom = await madeOf(store, params);
+  const kept: (Made | null)[] = ends.map(() => null);
+  let chars = 0;
+  const put = ({ hour, made_of, sums }: KeptRow) => {
+    const at = (hour - first_end) / each;
+    if (made_of === madeFrom[at]) kept[at] = made(sums);
+    chars += sums.length;
+  };
+  for (let [at, hours] = [0, FIRST_HOURS]; at < ends.length; ) {
+    const rows = await askInLines(store, keptHours(ends.slice(at, at + hours)));
+    await eachYielding(rows, put, CHARS_AT_ONCE, ({ sums }) => sums.length);
+    at += hours;
+    hours = Math.ceil((at * CHARS_A_QUESTION) / Math.max(chars, 1));
+  }
+  return kept;
 }
+
+type KeptRow = Pick<QuoteHourRow, 'hour' | 'made_of' | 'sums'>;
+
+const keptHours = (hours: readonly number[]): Question<KeptRow> => ({
+  sql: 'SELECT hour, made_of, sums FROM quote_hours FINAL WHERE hour IN {hours:Array(UInt32)}',
+  params: { hours },
+});

@@ -10,7 +10,12 @@ import { openView } from '../../../api/latest/view.ts';
 
 const NOW_H = 500_000;
 const STEPS = 200;
-const begun = [{ quote_mint: 'q', begun: [{ hour: NOW_H - 2 * STEPS, total: 5, which: 'these' }] }];
+const begunOf = (assets: number) =>
+  Array.from({ length: assets }, (_, n) => ({
+    quote_mint: `q${n}`,
+    begun: [{ hour: NOW_H - 2 * STEPS, total: 5, which: 'these' }],
+  }));
+const begun = begunOf(1);
 const now = new Date(NOW_H * 3_600_000).toISOString();
 const state = {
   ...{ applied: { slot: '1' }, markerTime: now, followedTime: now },
@@ -25,7 +30,7 @@ const state = {
 const cellOf = (value: unknown) => ({ value, stamp: 1, until: Number.POSITIVE_INFINITY, usedAt: 0 });
 
 /** An answer of so many hours out of a memory whose cells can be dropped, and how many of its pieces were made for it. */
-function histories() {
+function histories(policies = begun) {
   const cells = createCells(64e6);
   const kept = createAnswerParts(64e6);
   let made = 0;
@@ -42,8 +47,8 @@ function histories() {
     state: { progress: cell, missing: cell, ranked: cellOf(null) },
   };
   const known: Partial<Record<KindName, unknown>> = {
-    protocolBegun: begun,
-    protocolHistory: { sums: [], cover: { hours: [], holes: [] } },
+    protocolBegun: policies,
+    protocolHistory: { steps: [], cover: { hours: [], holes: [] } },
   };
   const range = {
     ...{ from: (NOW_H - STEPS) * 3600, to: NOW_H * 3600, step: 'hour', unfinished: false },
@@ -51,7 +56,7 @@ function histories() {
   };
   const ask = (ownBegun: unknown = null): number => {
     const slices = createTimeSlices(() => 0);
-    const own = new Map(ownBegun === null ? [] : [['protocolBegun', new Map([['', ownBegun]])]]);
+    const own = new Map(ownBegun === null ? [] : [['protocolBegun', new Map([['', cellOf(ownBegun)]])]]);
     made = 0;
     for (;;) {
       slices.begin();
@@ -67,6 +72,12 @@ function histories() {
   };
   return { ask, drop: () => cells.drop('protocolBegun', '') };
 }
+
+test('of many quote assets a piece is of fewer steps: each takes as long', () => {
+  const [few, many] = [histories(begunOf(10)).ask(), histories(begunOf(120)).ask()];
+  expect(few).toBeLessThan(STEPS / 10);
+  expect(many).toBeGreaterThanOrEqual(STEPS / 2);
+});
 
 test('what is printed of passed hours stays while policies are written, also for who is told of them in between', () => {
   const { ask, drop } = histories();

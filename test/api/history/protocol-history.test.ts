@@ -143,6 +143,26 @@ test('what the stream left out of the last slot of an hour leaves the sums open,
   expect([2, 3, 4, 5].map((end) => open[end]?.[0]?.hwm.value)).toEqual(['15', '15', null, '36']);
 });
 
+test('a day is what the last of its hours is, where events alone tell of it, too', async () => {
+  await held.api.insert('policies', [policyRow('o', 'usd', { created_at: START - 80 * HOUR })]);
+  // Days end 20 hours before, and every 24 before that.
+  const hoursBefore = [79, 69, 68, 67, 45, 44, 43, 21, 20, 19, 1];
+  await held.api.insert(
+    'events',
+    hoursBefore.map((hours, n) =>
+      eventRow('o', 'FeesClaimed', n, { amount_a: String(1 << n), block_time: START - hours * HOUR }),
+    ),
+  );
+  const told = async (step: string) => {
+    const range = `from=${START - 78 * HOUR}&to=${START + 4 * HOUR}`;
+    const { body } = await held.api.get<ProtocolHistoryResponse>(`/analytics/history?step=${step}&${range}`);
+    return body.items;
+  };
+  const [days, hours] = [await told('day'), await told('hour')];
+  expect(days.map(({ byQuote }) => byQuote[0]?.feesClaimed.value)).toEqual(['3', '31', '255', '2047']);
+  expect(days).toEqual(hours.filter(({ time }) => time.includes('T00:00:00')));
+});
+
 test('a day is the state at its end', async () => {
   const day = 24 - (H % 24);
   const { body } = await held.api.get<ProtocolHistoryResponse>(

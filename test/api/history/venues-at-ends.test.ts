@@ -35,11 +35,12 @@ function longHistory(accounts: number, ends: number) {
       ...{ held_in: 'venue_accounts', kind: 'Remote', revoked: 0, token_account: 'none' },
       ...{ remote_equity: String(hour * 1_000 + 1), remote_asof: String(START + hour * HOUR_S) },
     });
-  const { rows: states, counted } = looked([
+  const { rows: all, counted } = looked([
     state(address, 0, { venue_count: accounts }),
     ...Array.from({ length: accounts }, (_, n) => venue(n, 0)),
     ...Array.from({ length: ends - 1 }, (_, hour) => venue((hour + 1) % accounts, hour + 1)),
   ]);
+  const states = Map.groupBy(all, (row) => row.address);
   const rows: CoinHistoryRows = {
     ...{ states, first: [], unseen: [], carried: [], prices: [], sums: [] },
     cover: {

@@ -194,7 +194,7 @@ test.each(CANNOT)(
     expect(await begin()).toEqual([true, 1]);
     cannot = true;
     const text = 'x'.repeat(2_000_000);
-    for (const one of KEYS.slice(0, 20)) cells.set(kind, one, { value: [], until: 0, text }, now);
+    for (const one of KEYS.slice(0, 20)) cells.set(kind, one, { value: [], until: 0, text, size: 0 }, now);
     cells.asked(kind, now);
     expect(folding.isUnderWay()).toBe(false);
     folding.goOn(now);

@@ -6,6 +6,7 @@ import { type IndexState, stateOf } from '../../../api/latest/index-state.ts';
 import { createMemory, type Memory } from '../../../api/latest/memory.ts';
 import { createAnswerParts } from '../../../api/latest/memos/answer-parts.ts';
 import { createRowParts } from '../../../api/latest/memos/row-parts.ts';
+import { createTimeSlices } from '../../../api/latest/time-slices.ts';
 import { openView, type View } from '../../../api/latest/view.ts';
 import { indexer } from '../../../api/status/indexer.ts';
 import type { Params, Store } from '../../../clickhouse/client.ts';
@@ -320,8 +321,10 @@ test('what memory has meanwhile goes before what a reader has loaded for itself:
   const { view } = openView(
     { cells, parts, rowParts: createRowParts(1_000_000), ...states, clock: 0 },
     0,
-    new Map([['days', new Map([['', ['older']]])]]),
-    { isOver: () => false, made: new Map() },
+    new Map([
+      ['days', new Map([['', { value: ['older'], stamp: 0, until: Number.POSITIVE_INFINITY, usedAt: 0 }]])],
+    ]),
+    createTimeSlices(() => 0),
   );
   expect(view.one('days')).toEqual(['newer']);
 });

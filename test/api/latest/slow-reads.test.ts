@@ -22,7 +22,7 @@ const HISTORIES: [KindName, string][] = [
   ['coinHistory', pageKey('mint', 'policy', 'bankroll', 'pool', 'quote', 0, 990)],
   ['protocolHistory', pageKey('', 0, 167, 1, 10)],
   ['protocolBegun', ''],
-  ['protocolEvents', pageKey('', 0, 989)],
+  ['protocolEvents', pageKey('', 0, 989, 1)],
   ['protocolNow', ''],
 ];
 
@@ -100,7 +100,7 @@ function daysOf() {
     await loads;
     return {
       isSettled: reader.isSettled(),
-      days: JSON.stringify(reader.overlay.get('days')?.get('') ?? null),
+      days: JSON.stringify(reader.overlay.get('days')?.get('')?.value ?? null),
     };
   };
   return { now, read, published: reads.published };

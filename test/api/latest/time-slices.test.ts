@@ -5,16 +5,20 @@ import { withText } from '../../../api/latest/cells/texts.ts';
 import { createAnswerParts } from '../../../api/latest/memos/answer-parts.ts';
 import { createRowParts } from '../../../api/latest/memos/row-parts.ts';
 import { createTimeSlices } from '../../../api/latest/time-slices.ts';
-import { openView } from '../../../api/latest/view.ts';
+import { type Overlay, openView } from '../../../api/latest/view.ts';
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
-/** An answer of ten parts, each of which takes 5 ms to make. */
-function longAnswer({ partsBytes = 1_000_000 } = {}) {
+const cellOf = (value: unknown) => ({ value, stamp: 0, until: FOR_EVER, usedAt: 0 });
+
+/** An answer of ten parts, each of which takes 5 ms to make. @param isOwn what they are made of was loaded for it alone */
+function longAnswer({ partsBytes = 1_000_000, isOwn = false } = {}) {
   let now = 0;
   let made = 0;
   const cells = createCells(1_000_000);
-  cells.set('prices', 'q', withText({ value: [], until: FOR_EVER }), 0);
+  const overlay: Overlay = new Map();
+  if (isOwn) overlay.set('prices', new Map([['q', cellOf([])]]));
+  else cells.set('prices', 'q', withText({ value: [], until: FOR_EVER }), 0);
   const parts = createAnswerParts(partsBytes);
   const itself = { stamp: 0, until: FOR_EVER, usedAt: 0 };
   const states = { itself, state: null as never, ranked: null as never };
@@ -24,38 +28,75 @@ function longAnswer({ partsBytes = 1_000_000 } = {}) {
   const turn = () => {
     const begunAt = now;
     slices.begin();
-    const reading = openView(memory, 0, new Map(), slices);
+    const reading = openView(memory, 0, overlay, slices);
     const answer = attempt(
       () =>
         Array.from({ length: 10 }, (_, n) =>
           reading.view.longPart(`part ${n}`, -1, () => {
-            reading.view.get('prices', 'q');
+            const prices = reading.view.get('prices', 'q');
             now += 5;
             made += 1;
-            return n;
+            return n + prices.length;
           }),
         ),
       reading,
     );
-    return { answer, kept: now - begunAt, lacks: reading.lacks.size, unfinished: reading.isUnfinished() };
+    const isShared = reading.made(null).until > 0;
+    return {
+      ...{ answer, kept: now - begunAt, isShared },
+      ...{ lacks: reading.lacks.size, unfinished: reading.isUnfinished() },
+    };
   };
-  return { turn, cells, made: () => made };
+  return { turn, cells, overlay, parts, made: () => made };
 }
 
 const ALL = Array.from({ length: 10 }, (_, n) => n);
 
 test.each([
-  ['kept with all that others have', 1_000_000],
-  ['of which nothing else is kept', 1],
-])('what takes long is made a piece at a time, %s: others have their turn between them', (_, partsBytes) => {
-  const { turn, made } = longAnswer({ partsBytes });
+  ['kept with all that others have', {}],
+  ['of which nothing else is kept', { partsBytes: 1 }],
+  ['made of what memory does not hold', { isOwn: true }],
+])('what takes long is made a piece at a time, %s: others have their turn between them', (_, options) => {
+  const { turn, made } = longAnswer(options);
   const turns = Array.from({ length: 5 }, turn);
   expect(turns.map(({ kept }) => kept)).toEqual([10, 10, 10, 10, 10]);
   expect(turns.map(({ answer }) => answer?.value ?? null)).toEqual([null, null, null, null, ALL]);
   expect(made()).toBe(10);
 });
 
-test('a part whose inputs changed meanwhile is made again, and one more with each turn: it ends where they change for ever', () => {
+test('parts whose inputs changed meanwhile are made again a piece at a time, too', () => {
+  const { turn, cells, made } = longAnswer();
+  for (let n = 0; n < 3; n += 1) turn();
+  cells.set('prices', 'q', withText({ value: ['changed'], until: FOR_EVER }), 0);
+  const turns = Array.from({ length: 5 }, turn);
+  expect(turns.map(({ kept }) => kept)).toEqual([10, 10, 10, 10, 10]);
+  expect(turns.at(-1)?.answer?.value).toEqual(ALL.map((n) => n + 1));
+  expect(made()).toBe(16);
+});
+
+test('what is made of what one reader has loaded is told nobody else', () => {
+  const { turn, parts } = longAnswer({ isOwn: true });
+  const turns = Array.from({ length: 5 }, turn);
+  expect(turns.at(-1)?.answer?.value).toEqual(ALL);
+  expect(turns.map(({ isShared }) => isShared)).toEqual([false, false, false, false, false]);
+  expect(ALL.map((n) => parts.get(`part ${n}`))).toEqual(ALL.map(() => undefined));
+});
+
+test('pieces of what a reader has loaded and of what memory has by then are of two states: all are made of the one that is told', () => {
+  const { turn, cells } = longAnswer({ isOwn: true });
+  const newer = () => cells.set('prices', 'q', withText({ value: ['newer'], until: FOR_EVER }), 0);
+  const answers = (turns: number) => Array.from({ length: turns }, turn).map((one) => one.answer?.value);
+  expect(answers(3)).toEqual([undefined, undefined, undefined]);
+  newer();
+  expect(answers(1)).toEqual([undefined]);
+  cells.drop('prices', 'q');
+  expect(answers(5).at(-1)).toEqual(ALL);
+  newer();
+  expect(answers(5).at(-1)).toEqual(ALL.map((n) => n + 1));
+  expect(turn().isShared).toBe(true);
+});
+
+test('where what parts are made of changes for ever one more comes of each turn at last: it ends', () => {
   const { turn, cells } = longAnswer();
   const kept: number[] = [];
   for (let n = 0; n < 8; n += 1) {
@@ -64,8 +105,8 @@ test('a part whose inputs changed meanwhile is made again, and one more with eac
     expect(answer).toBeNull();
     kept.push(ms);
   }
-  expect(kept).toEqual([10, 15, 20, 25, 30, 35, 40, 45]);
-  expect(turn()).toMatchObject({ answer: { value: ALL } });
+  expect(kept).toEqual([10, 10, 15, 20, 25, 30, 35, 40]);
+  expect(turn()).toMatchObject({ answer: { value: ALL.map((n) => n + 1) } });
 });
 
 test('what could not be begun because something lacked is made piece by piece all the same', () => {

@@ -70,6 +70,10 @@ export async function startApi(store: Store, { memory, ...options }: ApiOptions 
         queries.push(sql);
         return one.query(sql, params);
       },
+      lines: (sql, params) => {
+        queries.push(sql);
+        return one.lines(sql, params);
+      },
     };
   };
   const counted = counting(store);
