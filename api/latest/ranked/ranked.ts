@@ -37,7 +37,7 @@ export interface Ranked {
   version(): number;
 }
 
-/** Of more the engine is asked: these are 0.54 GB, and their orders as much as MOST_PLACES says; 1 GB together. */
+/** Of more, whenever they come to be, the engine is asked: these are 0.54 GB, their orders as much as MOST_PLACES says; 1 GB together. */
 const MOST_POLICIES = 400_000;
 /** Nobody asked for so long: what changes is gathered and read when somebody does. */
 const WARM_MS = 10_000;
@@ -140,7 +140,7 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
           read,
         });
         const of = base.result.rows;
-        return () => publish(need, of, load, now);
+        return () => publish(need, of, load, now, clock);
       } catch (error) {
         return () => {
           failure = error;
@@ -157,15 +157,34 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
     build = null;
   }
 
-  function publish(need: RankedNeed, of: Rows, load: RankedLoad, now: number): void {
+  /** The rows are others. */
+  function replaceRows(by: Rows): void {
+    orders.clear();
+    for (const row of rows.byAddress.values()) row.stamp = GONE;
+    rows = by;
+  }
+
+  /** They have come to be too many, one by one. */
+  function letGo(clock: number): void {
+    replaceRows(noRows());
+    quotes = [];
+    loaded = null;
+    version += 1;
+    giveUp('too many', clock);
+  }
+
+  function publish(need: RankedNeed, of: Rows, load: RankedLoad, now: number, clock: number): void {
     const anew = of !== rows;
     build = null;
-    if (anew) {
-      orders.clear();
-      for (const row of rows.byAddress.values()) row.stamp = GONE;
-      rows = of;
-    }
+    if (anew) replaceRows(of);
     const { touched, members } = applyLoad(rows, load, now);
+    pending = new Map();
+    wanted = null;
+    failure = undefined;
+    if (rows.byAddress.size > most) {
+      letGo(clock);
+      return;
+    }
     orders.touch(touched);
     // Orders and rows have stamps of their own; this one is of what else they are made of.
     if (members || anew) {
@@ -175,11 +194,8 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
     // It may be that of a row that has another by now: then all are looked through when it is over, not with every slot.
     until =
       anew || until <= now ? leastUntil(rows.byMint.values()) : Math.min(until, leastUntil(touched.activity));
-    pending = new Map();
     loaded = need;
-    wanted = null;
     tooMany = false;
-    failure = undefined;
   }
 }
 

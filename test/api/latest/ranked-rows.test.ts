@@ -79,6 +79,29 @@ test('a page that is asked for again and again without being made anew is told o
   expect((await memory.read(richest)).value).toBe(rich.address);
 });
 
+test('where policies come to be too many for memory it keeps none of them, and the engine is asked', async () => {
+  const handOver = createHandOver();
+  const memory = createMemory({
+    ...{ store, feed: handOver, maxBytes: 10_000_000, mostRanked: 2 },
+    ...{ clock: Date.now, monotonic: () => 0 },
+  });
+  const looked = (view: View): RankedRow | 'engine' | undefined => {
+    const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD) });
+    return ranked === null || ranked === 'engine' ? (ranked ?? undefined) : ranked.page(RICHEST).rows[0];
+  };
+  const made = await memory.read(looked);
+  expect(made.value).toMatchObject({ stamp: expect.any(Number) });
+  const changes: Changes = new Map();
+  const third = policyRow('third', 'quote');
+  await store.insert('policies', [third]);
+  noteRows(changes, 'policies', [third]);
+  handOver.note(changes);
+  await memory.turn();
+  expect(memory.holds(made)).toBe(false);
+  expect((await memory.read(looked)).value).toBe('engine');
+  expect((made.value as RankedRow).stamp).toBeNaN();
+});
+
 test.each(SUM_SORTS)('sums that change alone take their place in the order of %s', async (sort) => {
   const handOver = createHandOver();
   const memory = createMemory({
