@@ -124,7 +124,7 @@ export function createMemory(options: MemoryOptions): Memory {
         const reading = openView(memory, wall.now(), own.overlay, slices);
         const { view, lacks, made } = reading;
         const answer = attempt(() => make(view), reading);
-        const isSettled = own.isSettled() && turns.stands();
+        const isSettled = own.isSettled(!reading.isUnfinished()) && turns.stands();
         if (answer !== null && isSettled) return made(answer.value);
         if (reading.isUnfinished()) {
           // That something more is made of it is no round of its own.

@@ -12,8 +12,11 @@ export interface ReaderLoads {
   overlay: Overlay;
   /** Loads the slow kinds among these keys. */
   load(lacks: Keys): Promise<void>;
-  /** Whether sums that were loaded belong to what memory says is missing; where they do not, they are forgotten. */
-  isSettled(): boolean;
+  /**
+   * Whether sums that were loaded belong to what memory says is missing; where they do not, they are forgotten.
+   * @param isWhole whether all of the answer is made of them: before, only sums that were read while that moved are
+   */
+  isSettled(isWhole: boolean): boolean;
 }
 
 export interface SlowReads {
@@ -117,10 +120,12 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
       let moved = 0;
       return {
         overlay,
-        isSettled: () => {
+        isSettled: (isWhole) => {
           const now = mark();
           // Where that finds no rest no sum is told.
           if (sumsAt === null || now === null || sumsAt.mark === now) return true;
+          // It moves between the pieces, too: an answer of many would never be whole.
+          if (!isWhole && sumsAt.mark !== MOVED) return true;
           for (const [kind, loaded] of overlay) {
             if (!KINDS[kind].sums) continue;
             for (const cell of loaded.values()) cell.stamp = GONE;

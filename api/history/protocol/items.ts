@@ -1,4 +1,4 @@
-import type { HourSums } from '../../../clickhouse/queries/history/event-sums.ts';
+import type { HourSums, QuoteStepSums } from '../../../clickhouse/queries/history/event-sums.ts';
 import { unfoldSums } from '../../../clickhouse/queries/history/folded-sums.ts';
 import type { ProtocolHistoryRows } from '../../../clickhouse/queries/history/protocol.ts';
 import type { QuoteSumsAt, QuoteSumsNow } from '../../../clickhouse/queries/history/quote-sums.ts';
@@ -96,13 +96,15 @@ function createFromEvents(view: View, begins: (end: number) => bigint | null, bl
     lacking.set(amount, known);
     return known;
   };
+  let sums: QuoteStepSums | undefined;
   const ofMint = new Map<string, ReturnType<typeof countersAtEnds>>();
   return (counter: Counter, mint: string, end: number): Figure => {
+    sums ??= view.get('protocolEvents', key);
     const fromEvents =
       ofMint.get(mint) ??
       countersAtEnds({
         state,
-        sums: view.get('protocolEvents', key).get(mint) ?? NO_EVENTS,
+        sums: sums.get(mint) ?? NO_EVENTS,
         incomplete,
         concerns: ({ quote_mint }) => quote_mint === mint,
       });

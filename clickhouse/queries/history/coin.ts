@@ -41,15 +41,17 @@ export const NO_HISTORY: CoinHistoryRows = {
   cover: { hours: [], holes: [] },
 };
 
-/** Of a closing state by measure, and some of any other row. */
+/** Of a closing state, of any other row, and of each slot that one lists. */
 const STATE_BYTES = 300;
-const ROW_BYTES = 150;
+const ROW_BYTES = 400;
+const SLOT_BYTES = 40;
 
 /** What they take in memory. */
-export function coinHistoryBytes({ states, cover, ...rows }: CoinHistoryRows): number {
+export function coinHistoryBytes({ states, cover, unseen, ...rows }: CoinHistoryRows): number {
   let bytes = 0;
   for (const of of states.values()) bytes += of.length * STATE_BYTES;
-  for (const of of [cover.hours, cover.holes, ...Object.values(rows)]) bytes += of.length * ROW_BYTES;
+  for (const of of [cover.hours, cover.holes, unseen, ...Object.values(rows)]) bytes += of.length * ROW_BYTES;
+  for (const { streamed, brought } of unseen) bytes += (streamed.length + brought.length) * SLOT_BYTES;
   return bytes;
 }
 

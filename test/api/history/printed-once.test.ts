@@ -29,11 +29,15 @@ const state = {
 };
 const cellOf = (value: unknown) => ({ value, stamp: 1, until: Number.POSITIVE_INFINITY, usedAt: 0 });
 
-/** An answer of so many hours out of a memory whose cells can be dropped, and how many of its pieces were made for it. */
+/**
+ * An answer of so many hours out of a memory whose cells can be dropped, how many of its pieces were made for it, and of
+ * how many values it is made, each as often as a piece names it.
+ */
 function histories(policies = begun) {
   const cells = createCells(64e6);
   const kept = createAnswerParts(64e6);
   let made = 0;
+  let named = 0;
   const parts: AnswerParts = {
     get: kept.get,
     set: (name, one) => {
@@ -67,16 +71,25 @@ function histories(policies = begun) {
           const value = known[kind] ?? KINDS[kind].none;
           cells.set(kind, key, withText({ value, until: Number.POSITIVE_INFINITY }) as never, 0);
         }
+      named = reading.made(null).cells.length;
       if (reading.lacks.size === 0 && !reading.isUnfinished()) return made;
     }
   };
-  return { ask, drop: () => cells.drop('protocolBegun', '') };
+  return { ask, drop: () => cells.drop('protocolBegun', ''), named: () => named };
 }
 
 test('of many quote assets a piece is of fewer steps: each takes as long', () => {
   const [few, many] = [histories(begunOf(10)).ask(), histories(begunOf(120)).ask()];
   expect(few).toBeLessThan(STEPS / 10);
   expect(many).toBeGreaterThanOrEqual(STEPS / 2);
+});
+
+test('what a piece is made of is named once, of however many quote assets it is', () => {
+  const many = histories(begunOf(50));
+  expect(many.named()).toBe(0);
+  const pieces = many.ask();
+  expect(pieces).toBeGreaterThan(STEPS / 10);
+  expect(many.named() / pieces).toBeLessThan(10);
 });
 
 test('what is printed of passed hours stays while policies are written, also for who is told of them in between', () => {
