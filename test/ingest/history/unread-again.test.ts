@@ -80,7 +80,8 @@ const deep = (alone: boolean): SignatureInfo =>
     return index > 40 && !failed && all[index - 1]?.slot !== slot && (alone ? beside === 1 : beside > 1);
   }) as SignatureInfo;
 
-describe('a transaction that cannot be read', () => {
+// They wait for what is tried again.
+describe.concurrent('a transaction that cannot be read', () => {
   test('is looked for from just above its slot when it is tried again, however much came since', async () => {
     const one = deep(true);
     const first = await tryClosing(gapOf(one), { unread: [one.signature], most: 10 });

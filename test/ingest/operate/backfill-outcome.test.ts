@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test as inTurn } from 'vitest';
 import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
 import { createLife } from '../../../devnet/life/life.ts';
-import { POLITE, type RpcManners } from '../../../devnet/rpc/manners.ts';
-import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
+import type { RpcManners } from '../../../devnet/rpc/manners.ts';
+import { serveRpc } from '../../../devnet/rpc/server.ts';
 import type { Gap } from '../../../ingest/history/gap.ts';
 import type { UnreadGap } from '../../../ingest/history/read-history.ts';
 import { partsOf } from '../../../ingest/log/gap-obstacle.ts';
@@ -22,10 +22,11 @@ import type { GapRecord, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ledgerTransactions } from '../support/ledger-facts.ts';
 
+/** Most of them wait for transactions that are tried again. */
+const test = inTurn.concurrent;
+
 let chain: Chain;
-let rpc: RpcServer;
 let tip: bigint;
-let shown: string;
 
 beforeAll(async () => {
   chain = createChain({ dir: null, seed: 'outcome', genesisTime: 1_760_000_000_000 });
@@ -33,19 +34,18 @@ beforeAll(async () => {
   for (let made = 0; made < 60; made += 1) await chain.produce(life.next());
   for (let made = 0; made < 80; made += 1) await chain.produce([]);
   tip = chain.tip().slot;
-  rpc = await serveRpc({ ledger: chain, port: 0 });
 });
-beforeEach(() => {
-  shown = '';
-});
-afterAll(async () => {
-  await rpc.close();
-  chain.close();
-});
+afterAll(() => chain.close());
 
-const show = (text: string) => {
-  shown += text;
-};
+/** What an operator sees of how far it is. */
+function watched() {
+  let shown = '';
+  const write = (text: string) => {
+    shown += text;
+  };
+  const progress: BackfillOptions['progress'] = (what, unit) => createProgress({ what, unit, out: { write } });
+  return { progress, shown: () => shown };
+}
 
 const open = (fromSlot: bigint, toSlot: bigint): Gap => ({ fromSlot, toSlot, toTime: null });
 
@@ -96,7 +96,7 @@ async function run(
   changed: (node: Rpc) => Partial<Rpc> = () => ({}),
   own: Partial<BackfillOptions> = {},
 ) {
-  rpc.faults.behave({ ...POLITE, ...manners });
+  const rpc = await serveRpc({ ledger: chain, port: 0, manners });
   const node = createRpc(rpc.url, { commitment: 'confirmed' });
   const records: LogRecord[] = [];
   const said: string[] = [];
@@ -107,11 +107,11 @@ async function run(
     store: storeOf(gaps),
     cursor: keeping(null),
     say: (sentence) => void said.push(sentence),
-    progress: (what, unit) => createProgress({ what, unit, out: { write: show } }),
+    progress: watched().progress,
     logger: createLogger('silent', 'test'),
     signal: new AbortController().signal,
     ...own,
-  });
+  }).finally(() => rpc.close());
   return { done, records, said };
 }
 
@@ -338,7 +338,9 @@ test('a run that goes on says so, and reads what came since the other began too'
   const cursor = keeping({
     ...{ begunAt: Date.UTC(2026, 0, 2, 3, 4, 5), topSlot: 40n, fromSlot: 0n, toSlot: 20n, unread: [] },
   });
-  const { out, said, records } = await backfilled(0n, [open(10n, 60n)], {}, undefined, { cursor });
+  const { progress, shown } = watched();
+  const own = { cursor, progress };
+  const { out, said, records } = await backfilled(0n, [open(10n, 60n)], {}, undefined, own);
   expect(said).toEqual([
     'going on with the run of 2026-01-02T03:04:05.000Z: what is up to slot 40 is read but 0 to 20; remove kept to have all of it read again',
   ]);
@@ -348,7 +350,7 @@ test('a run that goes on says so, and reads what came since the other began too'
   const ofChain = ledgerTransactions(chain).map(({ slot }) => slot);
   expect(slots).toEqual(expect.arrayContaining(ofChain.filter(isLeft)));
   expect(out).toEqual([expect.stringMatching(/; gaps closed: 10 to 60$/)]);
-  expect(shown).toMatch(/transactions 100 %, \d+ of \d+ slots, (.+, )?[1-9]\d* read\n$/);
+  expect(shown()).toMatch(/transactions 100 %, \d+ of \d+ slots, (.+, )?[1-9]\d* read\n$/);
 });
 
 test('where such a run is ended in turn, the place of it says what is left', async () => {
@@ -441,9 +443,10 @@ test('an account that cannot be read is named, and not counted among those that 
 });
 
 test('where history was pruned it ends with what to do, behind all that the node has', async () => {
-  const ended = backfilled(0n, [], { firstBlock: 30n });
+  const { progress, shown } = watched();
+  const ended = backfilled(0n, [], { firstBlock: 30n }, undefined, { progress });
   await expect(ended).rejects.toThrow(
     /first block is 30.*: name a node in SOLANA_RPC_URL that has it, or begin later/,
   );
-  expect(shown).toMatch(/transactions 100 %, (\d+) of \1 slots, (.+, )?[1-9]\d* read\n$/);
+  expect(shown()).toMatch(/transactions 100 %, (\d+) of \1 slots, (.+, )?[1-9]\d* read\n$/);
 });
