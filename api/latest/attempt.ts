@@ -1,6 +1,6 @@
 import type { Reading } from './view.ts';
 
-/** Null where something is lacking: what was made or thrown without it says nothing. */
+/** Calls `make`; null where something it needs is not loaded: neither its result nor its error means anything then. */
 export function attempt<T>(
   make: () => T,
   { lacks, lacksRanked, isUnfinished }: Reading,

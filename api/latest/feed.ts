@@ -12,21 +12,21 @@ import {
 export interface Feed {
   /** What was written since the last call; null where that is not known: anything may have been. */
   take(): Promise<Changes | null>;
-  /** Whether there may be something to take; the answer of a store counts as its contact. */
+  /** Whether there may be something to take. Where this asks the store, its answer counts as contact with it. */
   moved(): Promise<boolean>;
-  /** Set where who writes hands it over: whether something waits to be taken, and whether it is known what. */
+  /** Present where the writer hands over its changes: whether any wait to be taken, and whether it is known which. */
   waiting?(): 'nothing' | 'rows' | 'anything';
 }
 
-/** Handed over by the materialiser of the same process. */
+/** Changes handed over by the materialiser of the same process. */
 export interface HandOver extends Feed {
   /** These rows were written. */
   note(changes: Changes): void;
-  /** A batch is applied: what it wrote was noted. */
+  /** A batch is applied, and all that it wrote was noted. */
   applied(): void;
   /** Anything may have been written. */
   advance(): void;
-  /** Called with every batch. */
+  /** Adds a listener that is called with every `applied` and `advance`. */
   onApplied(listener: () => void): void;
 }
 
@@ -57,7 +57,7 @@ export function createHandOver(): HandOver {
       noted = new Map();
       return taken;
     },
-    // What is announced from here on is the next turn's: this one may have read how far the index is before it.
+    // A batch announced from here on has another turn follow: this turn may have read the marker before it moved.
     moved: async () => {
       const was = dirty;
       dirty = false;
@@ -70,13 +70,13 @@ export function createHandOver(): HandOver {
   };
 }
 
-/** Between two looks at what was changed while the index stands. */
+/** Between two reads of the table of changes while the applied marker stands still. */
 const STANDS_MS = 1_000;
 
 /**
- * Read from the table of changes of a database that other processes write to. While the machine sleeps `monotonic` stands,
- * and the table forgets all the same: how long ago something was read is told by both clocks.
- * @param clock Unix milliseconds; put forward or back by much it tells nothing, and what is in memory is read anew
+ * A feed from the table of changes, for a database that other processes write to. While the machine sleeps `monotonic`
+ * stands still, but the table drops old rows all the same: both clocks tell how long ago it was last read.
+ * @param clock Unix milliseconds; where it jumps far forward or back, all that is in memory is read again
  */
 export function createTableFeed(store: Store, monotonic: () => number, clock: () => number): Feed {
   let place: ChangePlace | null = null;
@@ -107,7 +107,7 @@ export function createTableFeed(store: Store, monotonic: () => number, clock: ()
       if (stands && now.ran - lookedAt < STANDS_MS) return false;
       lookedAt = now.ran;
       if (!stands || place === null || mayHaveForgotten(now)) return true;
-      // Who reads the log again beside a partition's owner changes rows, and has no place in the log.
+      // A process that reads the log again beside a partition's owner changes rows without moving the marker.
       const { changes } = await changesAfter(store, place);
       if (changes === null || changes.size > 0) return true;
       readAt = now;

@@ -12,38 +12,40 @@ import {
 } from '../../clickhouse/queries/progress/index-state.ts';
 import { timeOf } from '../../schemas/units.ts';
 
-/** How far the index is and what of it is missing: decides which sums of events can be told. */
+/** How far the index is and what is missing from it: decides which sums of events can be served. */
 export interface IndexState {
   applied: AppliedState;
   gaps: readonly GapState[];
   openGaps: readonly GapState[];
   incomplete: IncompleteState;
-  /** Block time of the lowest marker: the age of a sum without events. */
+  /** Block time of the lowest marker: the time that a sum of no events is served with. */
   markerTime: string | null;
   /** Block time of the lowest slot up to which followed addresses are applied too. */
   followedTime: string | null;
   /** Whether the index has come to a slot. */
   hasReached(slot: string): boolean;
-  /** Whether that is what is missing now; else it changes faster than it can be read, and is of a moment ago. */
+  /**
+   * Whether this is what is missing now; false where it changes faster than it can be read, and this is slightly older.
+   */
   isSettled: boolean;
   /** Why sums of events are absent; null where history is complete. */
   historyReason: string | null;
 }
 
-/** What is known to be missing, and the mark that it was read between. */
+/** What is known to be missing, and its mark, which was the same before and after it was read. */
 export interface Missing {
   mark: string;
   gaps: readonly GapState[];
   incomplete: IncompleteState;
 }
 
-/** What is missing as long as the mark is this one; null where it is another by now. */
+/** What is missing at this mark; null where the mark is another by now. */
 export async function missingByMark(
   store: Store,
   known: Missing | null,
   mark: string,
 ): Promise<Missing | null> {
-  // The mark says nothing of how far an open gap has come, nor of the slots behind an event without a time.
+  // The mark does not cover how far an open gap has come, nor which later slots bound the time of an undated event.
   const open =
     known === null ||
     known.gaps.some((gap) => gap.open_partitions > 0 || gap.behind > 0) ||
@@ -57,13 +59,16 @@ export async function missingByMark(
   return (await missingMark(store)) === mark ? { mark, gaps: timed, incomplete } : null;
 }
 
-/** What is missing, of no one moment: nothing can be summed by it. */
+/** What is missing, read without a mark and so not of one moment: no sum can be served by it. */
 export async function glanceAtMissing(store: Store): Promise<Missing> {
   const [gaps, incomplete] = await Promise.all([gapStates(store), incompleteState(store)]);
   return { mark: '', gaps, incomplete };
 }
 
-/** Its transactions are those of the mark, and many where strangers make them: they are read once. */
+/**
+ * Reads only the events again: the incomplete transactions are those of the mark, and may be many where strangers make
+ * them.
+ */
 const withEvents = async (store: Store, incomplete: IncompleteState): Promise<IncompleteState> => ({
   ...incomplete,
   undatedEvents: await undatedEvents(store),
@@ -72,8 +77,8 @@ const withEvents = async (store: Store, incomplete: IncompleteState): Promise<In
 const RESTLESS = 'history is not complete: what is missing of it is changing at this moment';
 
 /**
- * @param missing what was last known of it.
- * @param isSettled false where it changes faster than it can be read.
+ * @param missing what was last known to be missing.
+ * @param isSettled false where that changes faster than it can be read.
  */
 export function stateOf(applied: AppliedState, missing: Missing, isSettled: boolean): IndexState {
   const { gaps, incomplete } = missing;
@@ -91,7 +96,7 @@ export function stateOf(applied: AppliedState, missing: Missing, isSettled: bool
   };
 }
 
-/** Of the gaps, and of what holds them open. */
+/** How many gaps, and obstacles that hold them open, a reason names. */
 const NAMED = 5;
 
 function historyReason(
@@ -112,7 +117,7 @@ function historyReason(
     .join('; ');
 }
 
-/** What is not named of a list is counted. */
+/** Counts the entries of a list that are not named. */
 function others(all: readonly string[], and: string, what: string): string {
   const count = all.length - NAMED;
   return count <= 0 ? '' : ` ${and} ${count} more ${what}${count === 1 ? '' : 's'}`;

@@ -6,50 +6,58 @@ import { createMemory, type Memory } from './memory.ts';
 import type { Memo } from './memos/memo.ts';
 import type { View } from './view.ts';
 
-/** The latest state of the serving database, in memory and told what changed. */
+/** The latest state of the serving database, kept in memory and notified of changes. */
 export interface Latest {
-  /** What `make` makes of memory at one moment. @throws Error where the store has not answered for LOST_MS. */
+  /**
+   * What `make` returns for memory at one moment. @throws RetryableError where the store gave no answer for `lostMs`.
+   */
   read<T>(make: (view: View) => T): Promise<Memo<T>>;
   /** The same without waiting; null where the store has to be asked first. */
   readNow<T>(make: (view: View) => T): Memo<T> | null;
-  /** Whether what was made of it before would be made the same now; not where the memory of then was let go. */
+  /**
+   * Whether `made` still holds: made again now, it would be the same. False where the store would have to be asked
+   * first, and where the memory that it was made of was let go.
+   */
   held<T>(made: Memo<T>): boolean;
   /** The serving database. @throws RetryableError before the first connection. */
   currentStore(): Store;
-  /** Milliseconds since the store last answered, while somebody asks; 0 where it is part of this process. */
+  /** Milliseconds since the store last answered, while there are readers; 0 where the writer is in this process. */
   age(): number;
-  /** The same for who watches the process: 0 while nobody asks, too. Before the first connection: since there was none. */
+  /**
+   * The same for whoever monitors the process: 0 also while there are no readers; before the first connection, the time
+   * since the start.
+   */
   watchedAge(): number;
-  /** Whether all policies are being read: a page that nobody asked for before is asked of the store meanwhile. */
+  /** Whether the rows of all policies are being read: a page not asked for before is asked of the store meanwhile. */
   isFolding(): boolean;
-  /** Milliseconds since somebody last asked for something. */
+  /** Milliseconds since the last read; 0 while one is under way. */
   unasked(): number;
 }
 
 export interface LatestOptions {
-  /** The serving database. Asked once per request: a replay may switch it between two. */
+  /** The serving database. Called once per request: a replay may switch it between two requests. */
   currentStore(): Store;
   /** Unix milliseconds. */
   clock(): number;
-  /** Milliseconds that only go on: `performance.now` unless it is given. */
+  /** Milliseconds that only go forward: `performance.now` unless it is given. */
   monotonic?(): number;
-  /** Where the writer is in this process; else the table of changes is read. */
+  /** Given where the writer is in this process; otherwise the table of changes is read. */
   handOver?: HandOver;
   signal?: AbortSignal;
   onError?(error: unknown): void;
-  /** Called where somebody asks after nobody did for a while. */
+  /** Called on the first read after an idle period. */
   onAsked?(): void;
-  /** Of each kind, as text. */
+  /** Most bytes of the values of each kind, measured as JSON text. */
   maxBytes?: number;
-  /** Policies that are ranked in memory; of more the engine is asked. */
+  /** Most policies that are ranked in memory; with more of them ClickHouse ranks. */
   mostRanked?: number;
   times?: Partial<LatestTimes>;
 }
 
 export interface LatestTimes {
-  /** Between two looks at the store while somebody asks. */
+  /** Between two checks of the store while there are readers. */
   everyMs: number;
-  /** Nobody asked for this long: the store is left alone. */
+  /** After this long without a read the store is left alone. */
   idleMs: number;
   /** A store that has not answered for this long is down. */
   lostMs: number;
@@ -63,7 +71,7 @@ export function createLatest(options: LatestOptions): Latest {
   const times = { ...TIMES, ...options.times };
   const onError = options.onError ?? (() => {});
   const monotonic = options.monotonic ?? (() => performance.now());
-  /** Of the database that serves; of the former one until somebody has asked since. */
+  /** The memory of the serving database; after a switch, that of the former one until the next read. */
   const memories = new Map<Store, Followed>();
   const begunAt = monotonic();
 
@@ -80,7 +88,8 @@ export function createLatest(options: LatestOptions): Latest {
       waking: null,
       following: false,
     };
-    // Home stays open whatever serves, and its memory would with it. Who reads the former one yet has it in hand.
+    // The home database stays open whichever serves, and its memory would stay with it. Readers of the former memory
+    // hold it themselves.
     for (const { memory } of memories.values()) memory.letGo();
     memories.clear();
     memories.set(store, made);
@@ -88,9 +97,12 @@ export function createLatest(options: LatestOptions): Latest {
   };
   const isIdle = (one: Followed) => one.readers === 0 && monotonic() - one.readAt > times.idleMs;
   const turn = (one: Followed) => one.memory.turn().catch(onError);
-  /** Nobody tells once more of what a turn has failed to read. */
+  /**
+   * Whether turns must be run without being notified: to poll the table of changes, or since a turn failed, for nobody
+   * notifies again of what it should have read.
+   */
   const needsTurns = (one: Followed) => handOver === undefined || one.memory.isBehind();
-  /** Keeps memory warm as long as somebody asks. */
+  /** Keeps memory warm as long as there are readers. */
   const follow = async (one: Followed, store: Store) => {
     one.following = true;
     while (signal?.aborted !== true && !isIdle(one) && storeNow() === store && needsTurns(one)) {
@@ -115,7 +127,7 @@ export function createLatest(options: LatestOptions): Latest {
     const one = memories.get(store);
     if (one !== undefined && !isIdle(one)) void turn(one).then(() => keepUp(one, store));
   });
-  /** As long as the store answers something it is waited for: to read all policies takes its time. */
+  /** Waits for as long as the store keeps answering something: reading all policies takes its time. */
   const within = async <T>({ memory }: Followed, work: Promise<T>): Promise<T> => {
     const late = new AbortController();
     const begun = monotonic();
@@ -130,9 +142,9 @@ export function createLatest(options: LatestOptions): Latest {
     isLost.catch(() => {});
     return Promise.race([work, isLost]).finally(() => late.abort());
   };
-  /** Whether there is something, or may be, that no turn has brought yet. */
+  /** Whether there are, or may be, changes that no turn has read in yet. */
   const lags = ({ feed, memory }: Followed) => feed.waiting?.() !== 'nothing' || memory.isBehind();
-  /** Memory is as new as it has to be. */
+  /** Resolves once memory is as new as it has to be. */
   const wake = async (one: Followed): Promise<void> => {
     const must = !one.memory.stands() || one.feed.waiting?.() === 'anything';
     const idle = isIdle(one);
@@ -150,7 +162,7 @@ export function createLatest(options: LatestOptions): Latest {
   };
   const age = (one: Followed) => (handOver === undefined ? one.memory.age() : 0);
 
-  /** Memory that answers without waiting; null where it is to be brought up first. */
+  /** Memory that answers without waiting; null where a turn has to bring it up first. */
   const warm = (): Followed | null => {
     const one = memories.get(currentStore());
     if (one === undefined || one.waking !== null || !one.memory.stands()) return null;
@@ -166,7 +178,8 @@ export function createLatest(options: LatestOptions): Latest {
   const readOf = async <T>(store: Store, make: (view: View) => T): Promise<Memo<T>> => {
     const one = followed(store);
     const woken = wake(one);
-    // Who waits for that counts, too: what is handed over meanwhile has a turn behind it, which nobody would ask for later.
+    // Readers that wait for the turn count, too: a batch handed over meanwhile then gets a turn of its own, which
+    // nothing would ask for later.
     one.readers += 1;
     try {
       await woken;
@@ -201,7 +214,8 @@ export function createLatest(options: LatestOptions): Latest {
     },
     watchedAge: () => {
       const store = storeNow();
-      // Who is refused at once is not counted, and nobody has to ask: the process itself looks for it all the time.
+      // Readers are refused at once then and not counted, and none is needed: the process itself keeps looking for the
+      // store.
       if (store === null) return monotonic() - begunAt;
       const one = memories.get(store);
       return one === undefined || isIdle(one) ? 0 : age(one);
@@ -212,11 +226,11 @@ export function createLatest(options: LatestOptions): Latest {
 interface Followed {
   memory: Memory;
   feed: Feed;
-  /** When somebody last asked. */
+  /** When a reader last asked. */
   readAt: number;
-  /** Who waits for what has to be read first. */
+  /** Reads under way, those that wait for a turn included. */
   readers: number;
-  /** A turn that all who ask wait for. */
+  /** A turn that every reader waits for. */
   waking: Promise<void> | null;
   following: boolean;
 }

@@ -23,47 +23,53 @@ export interface MemoryOptions {
   clock(): number;
   /** Milliseconds that only go forward. */
   monotonic(): number;
-  /** Of each kind, as text. */
+  /** Most bytes of the values of each kind, measured as JSON text. */
   maxBytes: number;
-  /** Policies that are ranked in memory; of more the engine is asked. */
+  /** Most policies that are ranked in memory; with more of them ClickHouse ranks. */
   mostRanked?: number | undefined;
 }
 
 /** The latest state of one database. */
 export interface Memory {
-  /** What `make` makes of memory at one moment; called again where something had to be loaded first. */
+  /** What `make` returns for memory at one moment; it is called again after something it lacked was loaded. */
   read<T>(make: (view: View) => T): Promise<Memo<T>>;
-  /** The same without waiting; null where something would have to be loaded. */
+  /** The same without waiting; null where something would have to be loaded first. */
   readNow<T>(make: (view: View) => T): Memo<T> | null;
-  /** Whether it would be made the same now. */
+  /** Whether `made` still holds: made again now, it would be the same. */
   holds(made: Memo<unknown>): boolean;
-  /** Brings memory to what the store has now. Those who ask while one is under way are told of the next. */
+  /** Brings memory up to what the store holds now. Calls made while a turn is under way resolve with the next one. */
   turn(): Promise<void>;
-  /** Whether it stands for what it was last told of; false before the first turn, and while anything may be old. */
+  /** Whether answers can be made of memory as it is; false before the first turn, and while any of it may be old. */
   stands(): boolean;
-  /** Whether a turn has yet to bring it what it was told of: the last one failed, or is under way. */
+  /** Whether another turn is needed: the last one failed, is under way, or could not settle what is missing. */
   isBehind(): boolean;
-  /** Whether all that there is of what somebody asked for one of is being read, and the rest is asked for one by one. */
+  /** Whether all rows of a requested kind are being read in the background; meanwhile keys are asked for one by one. */
   isFolding(): boolean;
-  /** Milliseconds since the store was last asked, and answered all. */
+  /** Milliseconds since the start of the last turn in which the store answered everything. */
   age(): number;
-  /** Milliseconds since it last answered anything. */
+  /** Milliseconds since the store last answered anything. */
   silence(): number;
-  /** What was made of it holds no more, nor does what is. Who reads it yet ends in it. */
+  /** Invalidates whatever was or will be made of this memory. Readers that are under way still finish with it. */
   letGo(): void;
 }
 
-/** Rounds in which an answer learns what it needs. */
+/** Attempts at one answer, each of which finds out what else it needs; within PATIENCE_MS there may be more. */
 const MOST_ROUNDS = 16;
-/** What is missing may have moved in the store long before memory is told, with the batch that moves it: for so long. */
+/**
+ * What is missing may change in the store long before memory is notified of the batch that changes it: attempts go on
+ * for at least this long.
+ */
 const PATIENCE_MS = 5_000;
 const QUICK_ROUNDS = 4;
 const BETWEEN_MS = 25;
-/** All policies are read faster than they are put in their places, and whoever asks for one meanwhile has it sooner. */
+/**
+ * Reading all policies is faster than putting them in place, and with few connections whoever asks for a single policy
+ * meanwhile gets it sooner.
+ */
 const ALL_CONNECTIONS = 2;
-/** Three years of days and six weeks of hours, over 40 quote assets. */
+/** Room for histories of 40 quote assets: three years of days and six weeks of hours. */
 const PARTS_BYTES = 112 * 1024 * 1024;
-/** Rows of rankings as they are printed, folded: 100,000 of them, or a little less. */
+/** Room for printed rows of rankings, folded: 100,000 of them, or slightly fewer. */
 const ROWS_BYTES = 64 * 1024 * 1024;
 
 const NOTHING: Overlay = new Map();
@@ -117,7 +123,8 @@ export function createMemory(options: MemoryOptions): Memory {
       const patientUntil = monotonic() + PATIENCE_MS;
       for (let rounds = 1; rounds <= MOST_ROUNDS || monotonic() < patientUntil; rounds += 1) {
         memory.clock = monotonic();
-        // What it has read for itself by a clock that was put back since says nothing of now, nor what was made of that.
+        // What this reader loaded by a clock that was put back since says nothing about now, nor does anything made of
+        // it.
         if (wall.wentOn() !== wentOn)
           [own, slices, wentOn] = [turns.forReader(), createTimeSlices(monotonic), wall.wentOn()];
         slices.begin();
@@ -127,7 +134,7 @@ export function createMemory(options: MemoryOptions): Memory {
         const isSettled = own.isSettled(!reading.isUnfinished()) && turns.stands();
         if (answer !== null && isSettled) return made(answer.value);
         if (reading.isUnfinished()) {
-          // That something more is made of it is no round of its own.
+          // Continuing an unfinished answer does not count as a round.
           rounds -= 1;
           await othersTurn();
         }

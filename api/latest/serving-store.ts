@@ -8,13 +8,15 @@ import { pause } from '../../runtime/process/lifecycle.ts';
 import { NotReadyError } from '../../runtime/process/readiness.ts';
 
 export interface ServingStore {
-  /** The serving database; an answer asks once and keeps to it. @throws RetryableError before the first connection. */
+  /**
+   * The serving database; an answer asks for it once and keeps it. @throws RetryableError before the first connection.
+   */
   currentStore(): Store;
-  /** Resolves once the store was looked for, whether or not it was there. */
+  /** Resolves after the first attempt to reach the store, whether or not it was there. */
   looked: Promise<void>;
-  /** Rejects once the serving database turns out to be no one to serve. */
+  /** Rejects once the serving database turns out to be one that must not be served. */
   refused: Promise<never>;
-  /** Throws where no database serves that answers, and says what one lacks that is there. */
+  /** Throws where no serving database answers; if one is there but cannot serve yet, the error says what it lacks. */
   probe(): Promise<void>;
   close(): Promise<void>;
 }
@@ -22,10 +24,10 @@ export interface ServingStore {
 export interface ServingOptions {
   /** Opens the database that CLICKHOUSE_URL names. */
   openHome(): Promise<Store>;
-  /** Opens another on the same server. */
+  /** Opens another database on the same server. */
   openDatabase(name: string): Promise<Store>;
   /**
-   * Whether a database says that it is one to serve; one that does not say so yet serves, and is asked again.
+   * Whether a database says that it is this program's. One that does not say so yet is served, and asked again.
    * @throws ConfigError where it says that it is not.
    */
   isOfProgram(store: Store): Promise<boolean>;
@@ -36,11 +38,11 @@ export interface ServingOptions {
 }
 
 export interface ServingTimes {
-  /** Between two looks at which database serves: it changes with a replay, and each process asks all the time. */
+  /** Between two checks of which database serves: it only changes with a replay, and each process asks all the time. */
   everyMs: number;
-  /** For how long a database that serves by now may be behind the one it replaces. */
+  /** For how long a new serving database may be behind the one it replaces; after that it serves all the same. */
   catchUpMs: number;
-  /** For how long the one it replaces has to stand still: live has left it then. Longer than a slot. */
+  /** For how long the replaced database has to stand still: live data goes elsewhere then. Longer than a slot. */
   stillMs: number;
   /** For how long an answer may go on with the database it began with. */
   graceMs: number;
@@ -51,8 +53,8 @@ const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
 
 /**
- * Follows the serving database in the background, trying for ever, so that the process answers while the store is
- * down. After a switch the former one is kept until the new one has applied all that the former has and the former
+ * Follows the serving database in the background, trying for ever, so that the process answers while the store is down.
+ * After a switch the former database serves on until the new one has applied all that the former has and the former
  * stands still: a figure that a reader has seen is not taken back.
  */
 export function serveFrom(options: ServingOptions): ServingStore {
@@ -61,7 +63,7 @@ export function serveFrom(options: ServingOptions): ServingStore {
   let home: Store | null = null;
   let current: Store | null = null;
   const retired = new Map<Store, NodeJS.Timeout>();
-  /** The one that is to replace the current one; what that one has applied, and since when it has no more. */
+  /** The database that is to replace the current one; `still`: what the current one has applied, and since when. */
   let next: { store: Store; since: number; still: { offsets: Offsets; since: number } | null } | null = null;
   let lacks: string | null = null;
 
@@ -95,7 +97,7 @@ export function serveFrom(options: ServingOptions): ServingStore {
       next = { store, since: performance.now(), still: null };
     }
     await check(next.store);
-    // One that serves is asked no more: a newer version may bring it further meanwhile.
+    // The schema of a database that serves already is not checked again: a newer version may migrate it meanwhile.
     await mustBeCurrent(next.store);
     if (current !== null && performance.now() - next.since < times.catchUpMs) {
       const [before, after] = await Promise.all([appliedOffsets(current), appliedOffsets(next.store)]);
@@ -117,7 +119,7 @@ export function serveFrom(options: ServingOptions): ServingStore {
       try {
         await look().finally(looked.resolve);
         wait = FIRST_WAIT_MS;
-        // One that is about to serve is looked at until it does.
+        // A database that is about to serve is checked more often until it does.
         await pause(next === null ? times.everyMs : Math.min(times.everyMs, times.stillMs / 2), signal);
       } catch (error) {
         if (error instanceof ConfigError) return refused.reject(error);

@@ -13,52 +13,52 @@ export interface ReaderLoads {
   /** Loads the slow kinds among these keys. */
   load(lacks: Keys): Promise<void>;
   /**
-   * Whether sums that were loaded belong to what memory says is missing; where they do not, they are forgotten.
-   * @param isWhole whether all of the answer is made of them: before, only sums that were read while that moved are
+   * Whether the sums loaded here match what memory says is missing; where they do not, they are dropped.
+   * @param isWhole whether the answer is complete; until then, only sums during whose read that changed are dropped
    */
   isSettled(isWhole: boolean): boolean;
 }
 
 export interface SlowReads {
   forReader(): ReaderLoads;
-  /** A turn has published these changes. @param again is read anew by itself */
+  /** A turn has published these changes. @param again keys to read again without a reader asking for them */
   published(changes: Changes | null, again: Keys): void;
 }
 
 interface SlowStores {
   store: Store;
-  /** Where what is long is asked. */
+  /** For reads of `long` kinds. */
   longStore: Store;
-  /** Where is asked what somebody reads again and again: it waits for nobody who asks for something once. */
+  /** For keys that are read again and again: they wait for no one-off request. */
   againStore: Store;
 }
 
 interface Within {
   cells: Cells;
   clock(): number;
-  /** Mark of what memory says is missing; null where it does not know. */
+  /** Mark of what memory says is missing; null where that is not settled. */
   mark(): string | null;
 }
 
-/** More than those who have had much may use: see the gate of reads. */
+/** More than the clients that have had much may use together: see `createReadGate`. */
 const SLOW_CONNECTIONS = 4;
-/** A history asks several questions at once, and each takes the engine long: nobody who asks for less waits for them. */
+/** A history sends several queries at once, and each takes ClickHouse long: shorter reads do not wait for them. */
 const LONG_CONNECTIONS = 2;
 const AGAIN_CONNECTIONS = 2;
 
-/** A mark that none is. */
+/** Equals no real mark, so that sums carrying it never count as settled. */
 const MOVED = '';
 /**
- * So often sums are asked again because what is missing moved while they were read. Where it moves all the time what is
- * missing behind them has to do: else nobody would be answered.
+ * How often sums are read again because what is missing changed during the read. Where it changes all the time, the
+ * mark read after them has to do: otherwise no reader would be answered.
  */
 const MOST_MOVED = 6;
 
 interface Answered {
   loaded: LoadedKeys;
-  /** Of what is missing, read behind sums; null: of no sums. */
+  /** Mark of what is missing, read after the sums; null for kinds that are no sums. */
   mark: string | null;
-  /** Whether it was another before them: what came meanwhile they may lack. */
+  /** Whether the mark was another before the read: the sums may lack what came in meanwhile. */
   hasMoved: boolean;
 }
 
@@ -68,13 +68,13 @@ interface Flight {
 }
 
 /**
- * Questions over much, asked by need and beside the turns, so that these do not wait for them. Readers of one turn share
- * an answer; it stays in memory where nothing that it is made of was written meanwhile.
+ * Queries over many rows, sent on demand and beside the turns, so that these do not wait for them. Readers within one
+ * turn share an answer; it stays in memory unless something that it is made of was written meanwhile.
  */
 export function createSlowReads(options: Within & SlowStores): SlowReads {
   const { cells, clock, mark } = options;
   let turn = 0;
-  /** The turn that last touched a kind. */
+  /** The turn whose changes last touched a kind. */
   const touchedIn = new Map<KindName, number>();
   const flights = new Map<string, Flight>();
 
@@ -110,7 +110,7 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
       turn += 1;
       for (const kind of Object.keys(KINDS) as KindName[])
         if (KINDS[kind].slow && touches(changes, kind)) touchedIn.set(kind, turn);
-      // Whoever wants it is told why it could not be read; nobody does yet.
+      // A reader that joins this read gets its error; nobody waits for it yet.
       for (const [kind, keys] of again)
         for (const key of keys) load(kind, key, options.againStore).catch(() => {});
     },
@@ -122,9 +122,10 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
         overlay,
         isSettled: (isWhole) => {
           const now = mark();
-          // Where that finds no rest no sum is told.
+          // Null while what is missing is not settled: no sum is served then.
           if (sumsAt === null || now === null || sumsAt.mark === now) return true;
-          // It moves between the pieces, too: an answer of many would never be whole.
+          // The mark changes between the pieces of a long answer, too: checked at each, the answer would never be
+          // complete.
           if (!isWhole && sumsAt.mark !== MOVED) return true;
           for (const [kind, loaded] of overlay) {
             if (!KINDS[kind].sums) continue;
@@ -161,7 +162,7 @@ export function createSlowReads(options: Within & SlowStores): SlowReads {
   };
 }
 
-/** The same, on connections of their own beside those of a store. */
+/** Slow reads on connections of their own, beside those of a store. */
 export const slowReadsBeside = (store: Store, within: Within): SlowReads =>
   createSlowReads({
     ...within,

@@ -1,25 +1,28 @@
 import type { Cell, Source } from './cells/cells.ts';
 import type { IndexState } from './index-state.ts';
 
-/** The state of the index in two parts: one moves with every slot, the other hardly ever. */
+/**
+ * The state of the index in two parts: `progress` moves with every slot, `missing` hardly ever. `ranked` holds no
+ * value, its stamp is the version of the orders.
+ */
 export interface StateCells {
   progress: Cell;
   missing: Cell;
   ranked: Cell;
 }
 
-/** The state, each part of it noted as used where it is looked at. */
+/** The state of the index; each part of it is noted as used when it is read. */
 export const tracked = (cells: StateCells, use: (source: Source) => void): IndexState =>
   new TrackedState(cells, use);
 
 /**
- * A class, as few things here are: V8 puts the getters of a literal among the old objects, and with them all that they see,
- * here the whole of an answer, stays until it looks through the whole heap.
+ * A class, as few things here are: V8 puts the getters of an object literal into the old generation, and everything
+ * they close over, here all of an answer, stays in memory until a full garbage collection.
  */
 class TrackedState implements IndexState {
   readonly #cells: StateCells;
   readonly #use: (source: Source) => void;
-  /** As they are when it is made: one answer, one state. */
+  /** The states when this was made: one answer sees one state. */
   readonly #newest: IndexState;
   readonly #state: IndexState;
   #usesProgress = false;
@@ -41,7 +44,7 @@ class TrackedState implements IndexState {
   get followedTime(): IndexState['followedTime'] {
     return this.#moving().followedTime;
   }
-  /** It does not go back: who waits for a slot alone is told of each that comes. */
+  /** A slot once reached stays reached: only an answer that still waits for one depends on every new slot. */
   hasReached(slot: string): boolean {
     return this.#newest.hasReached(slot) || this.#moving().hasReached(slot);
   }

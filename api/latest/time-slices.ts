@@ -2,24 +2,24 @@ import type { Memo } from './memos/memo.ts';
 
 /** A piece of an answer. */
 export interface Piece extends Memo<unknown> {
-  /** Whether it is made of what was loaded for this answer alone: no other is told it. */
+  /** Whether it is made of what was loaded for this answer alone: it is then not shared with others. */
   isOwn: boolean;
 }
 
-/** What one answer is made in, where that takes long: piece by piece, with turns of others between them. */
+/** The time slices in which a long answer is made: piece by piece, with other requests running in between. */
 export interface TimeSlices {
-  /** Whether this one has kept the thread for long enough. */
+  /** Whether the current slice has kept the thread for long enough. */
   isOver(): boolean;
-  /** What was made in those before it, however much else is kept. */
+  /** A piece made in this slice or an earlier one, whether or not the shared cache still has it. */
   get(name: string): Piece | undefined;
   keep(name: string, piece: Piece): void;
 }
 
-/** Parts that take long keep the thread so long, then others have their turn: who asks for little meanwhile waits for that. */
+/** How long the parts of one answer keep the thread before other requests run; these wait as long. */
 const SLICE_MS = 8;
 
 /**
- * For one answer, which is made again and again until all of it is there.
+ * Slices of one answer, which is made again and again until all of it is there.
  * @param now milliseconds that only go forward
  */
 export function createTimeSlices(now: () => number): TimeSlices & { begin(): void } {
@@ -36,7 +36,8 @@ export function createTimeSlices(now: () => number): TimeSlices & { begin(): voi
     },
     isOver: () => {
       if (now() - begunAt < SLICE_MS) return false;
-      // One piece more comes of each, or one anew, as often as there are pieces: it ends where they change for ever.
+      // Each slice makes one more piece, or one anew, the latter as often as there are pieces: so the answer ends even
+      // where its pieces change for ever.
       return made.size > before.made || (anew > before.anew && anew <= made.size);
     },
     begin: () => {

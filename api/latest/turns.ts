@@ -19,31 +19,31 @@ import { type SlowReads, slowReadsBeside } from './slow-reads.ts';
 import type { StateCells } from './state-cells.ts';
 import type { WallClock } from './wall-clock.ts';
 
-/** The turns in which memory is brought to what the store has. */
+/** The turns in which memory is brought up to what the store holds. */
 export interface Turns {
-  /** Those who ask while one is under way are told of the next. */
+  /** Runs a turn. Calls made while one is under way resolve with the next one. */
   turn(): Promise<void>;
-  /** Whether one has come through. */
+  /** Whether a turn has completed. */
   haveBegun(): boolean;
-  /** Whether memory stands for what it was last told of. */
+  /** Whether answers can be made of memory as it is. */
   stands(): boolean;
-  /** Whether one has yet to bring what memory was told of: the last one failed, or is under way. */
+  /** Whether another turn is needed: the last one failed, is under way, or could not settle what is missing. */
   isBehind(): boolean;
   isFolding(): boolean;
-  /** Milliseconds, of those that only go forward, at which the last one began that came through. */
+  /** When the last completed turn began, in milliseconds that only go forward. */
   contactAt(): number;
-  /** The next one brings these, too. */
+  /** Has the next turn load these keys, too. */
   want(kind: KindName, keys: Iterable<string>): void;
   wantRanked(): void;
-  /** @throws why what was wanted of a kind could not be read */
+  /** @throws the error that kept wanted keys of this kind from being read */
   mustHaveRead(kind: KindName): void;
-  /** What is read slowly, beside the turns, by one who reads. */
+  /** The loads of slow kinds for one reader, beside the turns. */
   forReader: SlowReads['forReader'];
 }
 
 export interface TurnsOptions {
   store: Store;
-  /** The same, unobserved: who reads it beside says nothing of whether it answers. */
+  /** The same store, unobserved: answers to reads beside the turns say nothing about whether it answers the turns. */
   besideStore: Store;
   feed: Feed;
   wall: WallClock;
@@ -52,7 +52,7 @@ export interface TurnsOptions {
   memory: { cells: Cells; state: StateCells; ranked: Ranked; readonly clock: number };
 }
 
-/** Between two looks at what is missing; beyond them sums are absent for that reason. */
+/** Repeats of a turn's reads because what is missing changed meanwhile; after them sums are absent for that reason. */
 const MOST_LOOKS = 3;
 
 export function createTurns(options: TurnsOptions): Turns {
@@ -66,7 +66,7 @@ export function createTurns(options: TurnsOptions): Turns {
   let contactAt = Number.NEGATIVE_INFINITY;
   let [begun, moved] = [false, true];
   let wants: Keys = new Map();
-  /** Taken from the feed, and not in memory yet; null: anything. */
+  /** Changes taken from the feed that are not in memory yet; null: anything may have changed. */
   let carried: Changes | null = null;
   const failures = new Map<KindName, unknown>();
 
@@ -94,7 +94,7 @@ export function createTurns(options: TurnsOptions): Turns {
     const value = stateOf(applied, known, isSettled);
     const { gaps, openGaps, incomplete, historyReason } = value;
     replace(state.progress, value, [applied]);
-    // The mark stands for the incomplete transactions and the gaps that were closed, which may be many.
+    // The mark stands in for the incomplete transactions and the closed gaps, which may be many.
     const marked = [markNow(), incomplete.undatedEvents];
     const whole = [gaps.length, gaps[0]?.from_slot, gaps.filter(({ begin }) => begin !== null)];
     replace(state.missing, value, [...marked, ...whole, openGaps, historyReason]);
@@ -106,7 +106,8 @@ export function createTurns(options: TurnsOptions): Turns {
     wants = new Map();
     const sums = wantsRanked || [...wanted.keys()].some((kind) => KINDS[kind].sums);
     wantsRanked = false;
-    // Sums take what has changed, too: where the turn fails behind that, nobody tells of it again.
+    // Wanted sums have the changes taken as well. `moved` stays set until that succeeds: if the turn fails after taking
+    // them, nobody notifies of them again.
     moved = (await feed.moved()) || moved || sums || wall.wasPutBack();
     const first = folding.begin(wanted.keys());
     try {
@@ -114,7 +115,7 @@ export function createTurns(options: TurnsOptions): Turns {
       // Nothing has changed: what is wanted is added to what is there.
       else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock(), cells), new Map());
     } finally {
-      // Where the turn failed, too: nothing more is read of a kind while a stretch of it has no place.
+      // Even if the turn failed: no more is read of a kind while a stretch that was read is not put in place.
       (await first)();
     }
     folding.goOn(memory.clock);
@@ -122,10 +123,10 @@ export function createTurns(options: TurnsOptions): Turns {
   };
   const bringUp = async (wanted: Keys): Promise<void> => {
     let before = markNow() ?? (await missingMark(store));
-    // What has changed was hardly ever written before the marker that stood when it was read last.
+    // Changed rows are hardly ever written in slots before the marker that was read last.
     const since = (state.progress.value as IndexState | null)?.applied.slot ?? null;
     for (let looks = 1; ; looks += 1) {
-      // The marker before what was changed up to it, that before the rows, and last what is missing from them.
+      // In this order: the marker, the changes up to it, their rows, and last what is missing from those.
       const applied = await appliedState(store);
       carry(await feed.take());
       if (wall.wasPutBack()) {
@@ -150,7 +151,7 @@ export function createTurns(options: TurnsOptions): Turns {
       state.ranked.stamp = ranked.version();
       publish(loaded, drop);
       publishState(applied, missing);
-      // What could not be told of what is missing is looked at again, though nothing may come any more.
+      // If what is missing could not be settled, the next turn looks again, even if no change comes any more.
       moved = !isSettled;
       begun = true;
       return;
@@ -159,7 +160,7 @@ export function createTurns(options: TurnsOptions): Turns {
   const folding = createFolding({
     ...{ store, cells, clock, monotonic },
     mark: markNow,
-    // Whoever waits for a ranking waits for all policies.
+    // First the policies of a ranking: its readers wait for all of them.
     before: () => ranked.built(),
   });
   const together = createBatcher<null, void>({
@@ -168,7 +169,7 @@ export function createTurns(options: TurnsOptions): Turns {
     most: 0,
     isOfOne: () => false,
   });
-  // A flood of pages that nobody has asked for before must not keep memory from what everybody asks for.
+  // A flood of requests for pages that are not in memory must not hold up the turns, which every reader depends on.
   const slow = slowReadsBeside(options.besideStore, { cells, clock, mark: markNow });
 
   return {

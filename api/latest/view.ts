@@ -9,45 +9,48 @@ import type { Ranked } from './ranked/ranked.ts';
 import { type StateCells, tracked } from './state-cells.ts';
 import type { TimeSlices } from './time-slices.ts';
 
-/** Memory as one answer reads it, without waiting: what it lacks is loaded, and the answer is made once more. */
+/** Memory as one answer reads it, without waiting: what it lacks is loaded, and then the answer is made once more. */
 export interface View {
   /** Unix milliseconds. */
   readonly now: number;
   get<Kind extends KindName>(kind: Kind, key: string): ValueOf<Kind>;
   /** The one value of a kind that has no keys. */
   one<Kind extends KindName>(kind: Kind): ValueOf<Kind>;
-  /** By key; a key that has nothing is not there. */
+  /** Rows by key; a key without a row is not in the map. */
   rows<Kind extends RowKind>(kind: Kind, keys: readonly string[]): Map<string, NonNullable<ValueOf<Kind>>>;
   state(): IndexState;
-  /** What `make` makes of this view, or has made before of the same: of what it is made the name has to say the rest. */
+  /**
+   * What `make` returns, or returned before, as long as that holds. The name has to tell everything that it is made of
+   * beside this view.
+   */
   part<T>(name: string, make: () => T): T;
   /**
-   * The same for one of many that take long together: where others of them kept the thread for long enough, it is made
-   * when others have had their turn, and the answer is made once more.
+   * The same for one of many parts that take long together. Once the others have kept the thread for long enough, it is
+   * left for later: other requests run, and the answer is made once more.
    * @param none stands for it until then
    */
   longPart<T>(name: string, none: T, make: () => T): T;
   /**
    * The same for what is made of one row and of what it has in common with others.
-   * @param around another object where that says something else: a part of this view
+   * @param around what they have in common, itself a part of this view: another object where its content differs
    */
   rowPart<T extends SizedText>(row: RowWithPart, around: object, make: () => T): T;
-  /** The orders of all policies; `engine` where they are too many, null where they are to be loaded first. */
+  /** The orders of all policies; `engine` where there are too many, null where the orders have to be loaded first. */
   ranked(need: RankedNeed): RankedOrders | 'engine' | null;
-  /** It is made of this, too: a row of those. */
+  /** Notes that the answer is made of this source, too, such as a row of the orders. */
   use(source: Source): void;
-  /** What was got does not go with the rest: both are read anew before anything is made of them. */
+  /** The value of this key is inconsistent with the rest of memory: both are read anew before the answer is made. */
   misfit(kind: KindName, key: string): void;
-  /** From then on, unix milliseconds, what is made of this is another, though nothing changes. */
+  /** The answer no longer holds from this moment on, unix milliseconds, even if nothing changes. */
   until(moment: number): void;
 }
 
 export type RankedOrders = Pick<Ranked, 'page' | 'size' | 'quotes' | 'until'>;
 
-/** The kinds that have a row by key, or none. */
+/** The kinds that have one row or none for a key. */
 export type RowKind = { [Kind in KindName]: undefined extends ValueOf<Kind> ? Kind : never }[KindName];
 
-/** Values that were loaded for one reader alone: told where memory does not hold them, or no more. */
+/** Values that were loaded for one reader alone: used where memory does not hold them, or no longer does. */
 export type Overlay = Map<KindName, Map<string, Cell>>;
 
 export interface Reading {
@@ -55,9 +58,9 @@ export interface Reading {
   lacks: Keys;
   /** Whether the orders of the policies are lacking. */
   lacksRanked(): boolean;
-  /** Whether memory has to be brought up first: something does not go with it. */
+  /** Whether memory has to be brought up first, because something is inconsistent with it. */
   misfits(): boolean;
-  /** Whether more is to be made, once others have had their turn. */
+  /** Whether parts are left to be made after other requests have run. */
   isUnfinished(): boolean;
   made<T>(value: T): Memo<T>;
 }
@@ -82,13 +85,13 @@ export function openView(
   let lacksRanked = false;
   let misfits = false;
   let isUnfinished = false;
-  /** How often something was not there. */
+  /** How often something was not loaded. */
   let lacking = 0;
   /** How often something was used that was loaded for this reader alone. */
   let own = 0;
   let until = Number.POSITIVE_INFINITY;
   const isTold = (cell: Cell | undefined): cell is Cell => cell !== undefined && cell.until > now;
-  // Of what memory has by now, what was made of the other says nothing.
+  // Where memory has a value by now, whatever was made of this reader's own no longer holds.
   for (const [kind, loaded] of overlay)
     for (const [key, cell] of loaded) if (isTold(memory.cells.peek(kind, key))) cell.stamp += 1;
   const use = (cell: Source) => {
@@ -114,7 +117,7 @@ export function openView(
     lacking += 1;
     return KINDS[kind].none as ValueOf<Kind>;
   };
-  /** Null where it would be made otherwise now. */
+  /** Null where it no longer holds. */
   const holding = <Made extends Memo<unknown>>(known: Made | undefined): Made | null =>
     known !== undefined && holds(known, now, memory.clock) ? known : null;
   const knownPart = <T>(name: string): Memo<T> | null => {
@@ -144,7 +147,7 @@ export function openView(
   };
   const longPart = <T>(name: string, none: T, make: () => T): T => {
     isUnfinished ||= slices.isOver();
-    // Of what lacks something nothing is kept: it would be made again and again.
+    // No piece is made while the answer lacks something: one without all of its inputs would be rebuilt on every round.
     if (lacking === 0 && !isUnfinished) return part(name, make, true);
     const known = isUnfinished ? null : knownPart<T>(name);
     if (known !== null) return known.value;
@@ -208,7 +211,7 @@ export function openView(
         return ranked;
       },
       misfit: (kind, key) => {
-        // What is made without something says nothing of what goes with it.
+        // An answer that lacks something cannot tell what is inconsistent.
         if (lacking > 0) return;
         memory.cells.drop(kind, key);
         addKey(lacks, kind, key);
@@ -219,7 +222,7 @@ export function openView(
         if (moment < until) until = moment;
       },
     },
-    // Nobody else is told what was made of what this reader loaded.
+    // What was made of values loaded for this reader alone is not shared: it holds no longer than now.
     made: (value) => ({ value, cells, stamps, madeAt: now, until: own > 0 ? now : until }),
   };
 }

@@ -1,16 +1,16 @@
-/** The machine's clock as a memory is read by it. */
+/** The machine's clock, as used by one memory. */
 export interface WallClock {
   /** Unix milliseconds. */
   now(): number;
-  /** Whether it was put back to before a moment that it has told: what was read by that says nothing of now. */
+  /** Whether the clock was put back behind a time that `now` returned: what was read then says nothing about now. */
   wasPutBack(): boolean;
-  /** It goes on from here: nothing is kept that was read before. */
+  /** Accepts the clock as it is now; the caller drops all that was read before. */
   goOn(): void;
-  /** How often it has. */
+  /** How often `goOn` was called. */
   wentOn(): number;
 }
 
-/** Put back by less it is no reason to read everything anew: what it was ahead is wrong by as much, and for as long. */
+/** A clock put back by less is no reason to read everything again: values are wrong by no more, and for no longer. */
 const MOST_BACK_MS = 60_000;
 
 /** @param clock Unix milliseconds */

@@ -5,12 +5,12 @@ import type { Kind, Loaded } from '../kinds/kind.ts';
 import { KINDS, type KindName } from '../kinds/kinds.ts';
 import type { WithText } from './texts.ts';
 
-/** What something can be made of. Who did keeps the stamp: it is another where this has changed or is gone. */
+/** Something that answers are made of. They keep its stamp, which differs once the source has changed or is gone. */
 export interface Source {
   stamp: number;
-  /** Unix milliseconds from which on it is another. */
+  /** Unix milliseconds from which on it no longer holds. */
   until: number;
-  /** The last time that somebody wanted it, on the clock of memory. */
+  /** When it was last used, by the monotonic clock of memory. */
   usedAt: number;
 }
 
@@ -21,39 +21,39 @@ export interface Cell extends Source {
 
 export type Keys = Map<KindName, Set<string>>;
 
-/** Since somebody asked for a kind. */
+/** How long a kind counts as in use after a reader asked for it. */
 const IN_USE_MS = 60_000;
-/** No stamp that somebody keeps is this one. */
+/** NaN equals no stamp that was kept, so nothing made of such a source holds. */
 export const GONE = Number.NaN;
 const OVERHEAD = 200;
-/** Six weeks of hours of 350 quote assets. */
+/** Times `maxBytes` for `long` kinds: room for six weeks of hours of 350 quote assets. */
 const LONG_TIMES = 2;
-/** 100,000 policies are 80 MB. */
+/** 100,000 policies take 80 MB. */
 const MAX_FOLDED_BYTES = 192 * 1024 * 1024;
 const NAMES = Object.keys(KINDS) as KindName[];
 
 export interface Cells {
   get(kind: KindName, key: string): Cell | undefined;
-  /** The same where it stands unfolded, and it counts as no use. */
+  /** The same if it is unfolded already; it does not count as a use. */
   peek(kind: KindName, key: string): Cell | undefined;
-  /** Whether it has to be told what becomes of a key. */
+  /** Whether changes of a key have to be passed on to here. */
   has(kind: KindName, key: string): boolean;
   set(kind: KindName, key: string, loaded: WithText, now: number): void;
   drop(kind: KindName, key: string): void;
-  /** Those that stand unfolded. */
+  /** The keys that are unfolded. */
   keys(kind: KindName): Iterable<string>;
   clear(): void;
-  /** All that there is of a kind, folded; undefined where that is not kept. */
+  /** All rows of a kind, folded; undefined for a kind that is not kept so. */
   folded(kind: KindName): Folded | undefined;
-  /** Somebody asks for one of this kind. */
+  /** Notes that a reader asked for this kind. */
   asked(kind: KindName, clock: number): void;
-  /** Whether somebody did of late. */
+  /** Whether a reader asked for it within IN_USE_MS. */
   isInUse(kind: KindName, clock: number): boolean;
 }
 
 /**
- * @param maxBytes of each kind, measured as text, twice as many of what takes long to ask; the least recently used go.
- * @param maxFolded of all kinds together, as it is folded
+ * @param maxBytes of each kind, measured as JSON text, twice as many for `long` kinds; the least recently used go.
+ * @param maxFolded of all kinds together, as folded
  */
 export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cells {
   let stamps = 0;
@@ -69,7 +69,7 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
         maxSize: KINDS[kind].long ? maxBytes * LONG_TIMES : maxBytes,
         dispose: (cell) => {
           cell.stamp = GONE;
-          // Whatever was made of it still names it, and must not keep it.
+          // Whatever was made of this cell still refers to it, and must not keep its value.
           cell.value = null;
         },
       }),
@@ -97,7 +97,7 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
       const all = folded.get(kind);
       if (all?.has(key)) all.told(key, text, until);
       if (known !== undefined && isDeepStrictEqual(known.value, value)) {
-        // The newer of two that say the same: what it was made of may be another.
+        // The newer of two equal values: what is attached to it, such as the tally behind sums, may be another.
         Object.assign(known, { value, until });
         return;
       }
@@ -123,7 +123,7 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
 
 const orderedOf = (kind: KindName) => (KINDS[kind] as Kind<unknown>).ordered;
 
-/** A value out of what is kept of it, null where that does not tell it, and how much text that was. */
+/** The value that the folded rows or text give, null where they do not tell it, and the length of their text. */
 function unfolded(kind: KindName, known: FoldedValue): [Loaded<unknown> | null, number] {
   const { none } = KINDS[kind];
   if ('text' in known) {

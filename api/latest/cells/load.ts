@@ -8,7 +8,7 @@ import { isBusy } from './busy.ts';
 import type { Cells, Keys } from './cells.ts';
 import { type WithText, withText, withTexts } from './texts.ts';
 
-/** The keys of a kind that were asked for, and what was found or why nothing could be. */
+/** The keys of a kind that were asked for, and the values found or the error that kept them from being read. */
 interface LoadedKind {
   keys: ReadonlySet<string>;
   values: ReadonlyMap<string, WithText>;
@@ -17,25 +17,25 @@ interface LoadedKind {
 
 export type LoadedKeys = Map<KindName, LoadedKind>;
 
-/** What has changed of what stands in memory, and the slot before which hardly any of that was written. */
+/** What has changed since memory was last brought up, and the slot before which hardly any of that was written. */
 export interface Since {
   changes: Changes | null;
   slot: string | null;
 }
 
-/** What is being read: all of it, and of it what others need. */
+/** What is being read: `all` of it, and in `read` the rows that other reads are made of. */
 export interface Loading {
   all: Promise<LoadedKeys>;
   read: AlreadyRead;
 }
 
-/** One question for all the keys of a kind; a kind that fails takes no other with it. */
+/** One query for all the keys of a kind; a kind that fails does not fail the others. */
 export function startLoads(store: Store, keys: Keys, now: number, cells: Cells, since?: Since): Loading {
   const loads = new Map<KindName, Promise<LoadedKind>>();
   const read = alreadyRead(loads);
   const hints = hintsOf(loads, cells);
   for (const [kind, wanted] of keys) if (!isMade(kind)) loads.set(kind, load(kind, wanted, NOTHING_READ));
-  // They are made of the others.
+  // Kinds with `refresh` are made of rows of the others, which have to be under way.
   for (const [kind, wanted] of keys) if (isMade(kind)) loads.set(kind, load(kind, wanted, read));
   const all = Promise.all([...loads].map(async ([kind, one]) => [kind, await one] as const));
   return { read, all: all.then((loaded) => new Map(loaded)) };
@@ -54,7 +54,7 @@ export function startLoads(store: Store, keys: Keys, now: number, cells: Cells, 
 export const loadKeys = (store: Store, keys: Keys, now: number, cells: Cells): Promise<LoadedKeys> =>
   startLoads(store, keys, now, cells).all;
 
-/** What was found for a key: null may be that, and is not the same as nothing. */
+/** What was found for a key, otherwise the `none` of its kind. Null may be found, and is not the same as nothing. */
 export function foundFor(kind: KindName, key: string, values: ReadonlyMap<string, WithText>): WithText {
   return values.get(key) ?? withText({ value: KINDS[kind].none, until: Number.POSITIVE_INFINITY });
 }
@@ -86,7 +86,7 @@ async function valuesOf(
   return found;
 }
 
-/** Null where it has to be read whole. */
+/** The value in memory, brought up by the changes alone; null where it has to be read whole. */
 async function refreshedOf(
   store: Store,
   name: KindName,

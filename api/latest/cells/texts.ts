@@ -1,9 +1,9 @@
 import { eachYielding } from '../../../runtime/yielding.ts';
 import type { Kind, Loaded } from '../kinds/kind.ts';
 
-/** With its value as text: what it is kept as, and measured by. */
+/** A loaded value with its JSON text, which it is kept as when folded, and measured by. */
 export interface WithText extends Loaded<unknown> {
-  /** Empty where that would take long. */
+  /** Empty where writing it would take long. */
   text: string;
   /** Bytes of its value. */
   size: number;
@@ -13,14 +13,14 @@ type SizeOf = Kind<unknown>['sizeOf'];
 
 const textOf = (value: unknown): string => JSON.stringify(value) ?? '';
 
-/** @param sizeOf where it is not to be written out */
+/** @param sizeOf given where the value is not to be written out as text */
 export function withText({ value, until }: Loaded<unknown>, sizeOf?: SizeOf): WithText {
   if (sizeOf !== undefined) return { value, until, text: '', size: sizeOf(value) };
   const text = textOf(value);
   return { value, until, text, size: text.length };
 }
 
-/** Writes values out before they are put in place, since all of them are put there at once. */
+/** Writes values out in steps before they are put in place, since that happens for all of them at once. */
 export async function withTexts(
   values: ReadonlyMap<string, Loaded<unknown>>,
   sizeOf?: SizeOf,

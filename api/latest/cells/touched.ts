@@ -7,15 +7,15 @@ const NAMES = Object.keys(KINDS) as KindName[];
 const SLOW = NAMES.filter((kind) => KINDS[kind].slow);
 const OTHERS = NAMES.filter((kind) => !KINDS[kind].slow);
 
-/** What nobody wanted for so long is dropped where it has changed, not read again. */
+/** A changed value that was not used for this long is dropped, not read again. */
 const WARM_MS = 10_000;
-/** Keys of a steady kind that are read again whether or not somebody wanted them: a few questions take them all. */
+/** Up to this many changed keys of a steady kind are read again even if unused: a few queries read them all. */
 const MOST_STEADY = 5_000;
-/** A slow one that somebody wanted since then is read again by itself, so many of a kind with a turn. */
+/** A slow value used within this time is read again when it has changed, unasked: so many of a kind per turn. */
 const AGAIN_MS = 1_000;
 const MOST_AGAIN = 8;
 
-/** What is to be read: what is wanted, and of what has changed that which somebody used of late, or is cheap. */
+/** What to load: the wanted keys, and of the changed ones those used recently or cheap; the others are dropped. */
 export function planOf(
   wanted: Keys,
   changes: Changes | null,
@@ -37,8 +37,8 @@ export function planOf(
 }
 
 /**
- * What is kept of a kind of which anything may have changed is forgotten, folded or not: a reader may have unfolded it
- * when it had been planned what to read again. @param loaded what was read again
+ * Forgets a kind of which anything may have changed, folded or not: a reader may have unfolded a value after it was
+ * planned what to read again. @param loaded what was read again
  */
 export function forgetTouched(
   changes: Changes,
@@ -56,8 +56,9 @@ export function forgetTouched(
 }
 
 /**
- * Not as they were when the turn began: a reader may have kept meanwhile what it had asked before the change.
- * @returns those that somebody reads again and again
+ * Drops slow values that changed, as the cells are now, not as they were when the turn began: meanwhile a reader may
+ * have put in what it asked for before the change.
+ * @returns those that are read again and again
  */
 export function dropSlow(changes: Changes, cells: Cells, clock: number): Keys {
   const again: Keys = new Map();
@@ -93,7 +94,7 @@ function addTouched(touched: Keys, kind: KindName, keys: ReadonlySet<string> | n
   for (const key of keys) if (cells.has(kind, key)) addKey(touched, kind, key);
 }
 
-/** Whether a change is one of those that make this kind old, whatever the key. */
+/** Whether any of the changes makes values of this kind old, whatever their keys. */
 export function touches(changes: Changes | null, kind: KindName): boolean {
   return (
     changes === null || Object.keys(KINDS[kind].touchedBy).some((table) => changes.has(table as ChangedTable))

@@ -6,29 +6,29 @@ import type { Stretch } from '../../../clickhouse/in-order.ts';
 export interface Chunk {
   behind: string;
   last: string;
-  /** Whether the rows of the last key are not in it: they are more than are read at once. */
+  /** Whether the rows of the last key are left out, because they are more than are read at once. */
   lacksLast: boolean;
-  /** Of the columns, the key's first. */
+  /** Names of the columns, the key's first. */
   names: readonly string[];
   /** The first key of each page, and where its bytes end. */
   firsts: readonly string[];
   ends: Uint32Array;
   bytes: Buffer;
-  /** Of its text, and of a row of it. */
+  /** How many rows there are and, in `rowBytes`, how many characters of text one has before it is folded. */
   rows: number;
   rowBytes: number;
 }
 
-/** What stands in a page: one row is found in it in some 30 µs. */
+/** Characters of a page before it is folded: one row is found in it in some 30 µs. */
 const PAGE_CHARS = 8_192;
-/** A page takes 40 to 60 µs to fold: whoever asks meanwhile is answered between two of these. */
+/** Pages that are folded before others run: one takes 40 to 60 µs, and requests are answered in between. */
 const PAGES_AT_ONCE = 64;
-/** As quick as may be: half of the text is keys, and gets no smaller. */
+/** The quickest settings: half of the text is keys, and gets no smaller. */
 const FOLDING = { level: 1, windowBits: 13, memLevel: 6, chunkSize: PAGE_CHARS };
 
 /**
- * Folds the lines that were read of a stretch. Where as many came as were asked for the rows of the last key may not be
- * all: it is left to the next, or out where that would come no further.
+ * Folds the lines that were read of a stretch. If there are as many as the stretch allows, the rows of the last key may
+ * be incomplete: that key is left to the next stretch, or left out where reading on would get no further.
  */
 export async function foldLines(text: string, { behind, last, most }: Stretch): Promise<Chunk> {
   const names = text === '' ? [] : (JSON.parse(text.slice(0, text.indexOf('\n'))) as string[]);
@@ -36,7 +36,7 @@ export async function foldLines(text: string, { behind, last, most }: Stretch): 
   const firsts: string[] = [];
   const pages: Buffer[] = [];
   let rows = 0;
-  /** The rows of the newest key: where they begin, and the key before it. */
+  /** The newest key and the one before it, where the rows of the newest begin, and how many they are. */
   let [key, before, ofKey, keyRows] = ['', '', begun, 0];
   let from = begun;
   const close = async (to: number) => {
@@ -74,10 +74,10 @@ export async function foldLines(text: string, { behind, last, most }: Stretch): 
   return { behind, last: reach, lacksLast, names, firsts, ends, bytes, rows: kept, rowBytes };
 }
 
-/** Whether a text can be a key of rows in order: what is none is not looked for in them. */
+/** Whether a text can be a key of rows in order; any other is not looked for in them. */
 export const isKey = (text: string): boolean => /^[0-9A-Za-z]+$/.test(text);
 
-/** Whether the rows of a key are in a chunk that ends with it or behind it. */
+/** Whether a chunk that ends at this key or behind it has the key's rows. */
 export const tellsOf = ({ behind, last, lacksLast }: Chunk, key: string): boolean =>
   key > behind && !(lacksLast && key === last);
 
@@ -101,7 +101,7 @@ export function rowsAt(chunk: Chunk, key: string): { rows: object[]; chars: numb
   return found;
 }
 
-/** A piece of a text keeps all of that text. */
+/** A substring would keep all of its text in memory: this is a copy. */
 const copyOf = (key: string): string => Buffer.from(key).toString();
 
 const keyOf = (text: string, at: number): string => text.slice(at + 2, text.indexOf('"', at + 2));

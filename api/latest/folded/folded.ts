@@ -1,50 +1,50 @@
 import { END, type Stretch } from '../../../clickhouse/in-order.ts';
 import { type Chunk, isKey, rowsAt, tellsOf } from './chunk.ts';
 
-/** What is known of a key: its rows as they were read, or its value as it was told last. */
+/** What is known of a key: its rows as they were read, or the text of its value as it was last told. */
 export type FoldedValue = { rows: readonly object[]; chars: number } | { text: string; until: number };
 
-/** All that one kind holds, whoever asked for it, as text by key: what was read in order, and what was told since. */
+/** All values of one kind, asked for or not, as text by key: what was read in order, and what was told since. */
 export interface Folded {
   /** Undefined where the store has to be asked. */
   get(key: string): FoldedValue | undefined;
-  /** Whether it has to be told what becomes of a key. */
+  /** Whether changes of a key have to be passed to `told`. */
   has(key: string): boolean;
-  /** The value of a key as it was read by its key. @param text null: it is another, and nobody knows which */
+  /** Takes the value of a key that was read by itself. @param text null: it is another, and nobody knows which */
   told(key: string, text: string | null, until: number): void;
-  /** All of it may be old. */
+  /** Forgets everything, where any of it may be old. */
   forget(): void;
   /** Whether nothing of it was read. */
   isEmpty(): boolean;
   /** Whether something is to be read. */
   isDue(): boolean;
-  /** What is to be read next; null where nothing is, or somebody is about it. */
+  /** Begins to read the next stretch; null where nothing is due, or one is being read. */
   begin(): Flight | null;
 }
 
-/** A stretch that is being read. What was told since its beginning is newer than it. */
+/** A stretch that is being read. What was told since that began is newer than the stretch. */
 export interface Flight {
   stretch: Stretch;
   place(chunk: Chunk): void;
-  /** Where it could not be read. @returns whether all that was read before is forgotten with it */
+  /** To be called where it could not be read. @returns whether all that was read before is forgotten with it */
   fail(): boolean;
 }
 
-/** What all kinds together may take, and take. */
+/** Bytes that all kinds together may take, and take now. */
 export interface Room {
   most: number;
   used: number;
 }
 
-/** Read with the first who asks for the kind, who waits for them. */
+/** Rows of the first stretch of a kind: the first reader that asks for the kind waits for them. */
 const FIRST_ROWS = 1_000;
 const STRETCH_BYTES = 4 * 1024 * 1024;
 const MOST_ROWS = 100_000;
-/** Of a stretch that is read again: its end is known. */
+/** Limit of a stretch that is read again: its last key is known. */
 const ALL_ROWS = 10_000_000;
 const TOLD_BYTES = 16 * 1024 * 1024;
 const TOLD_OVERHEAD = 150;
-/** So many times as much is told where it cannot be read again: one failure is no reason to read all of it anew. */
+/** Told values grow to this multiple of the limit where reading again fails: one failure is no reason to forget all. */
 const TOLD_AT_MOST = 2;
 
 interface Told {
@@ -53,15 +53,15 @@ interface Told {
   at: number;
 }
 
-/** @param mostTold bytes of text that are told before it is put where it belongs, by reading all of it again */
+/** @param mostTold bytes of told values; beyond them all stretches are read again, which puts the values in place */
 export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
-  /** One behind the other, from the first key on; what lies between two is asked for by its key. */
+  /** One behind the other, from the first key on; a key that lies between two is asked for by itself. */
   let chunks: Chunk[] = [];
   let told = new Map<string, Told>();
   let toldBytes = 0;
   let moment = 0;
   let flight: { begunAt: number; isOld: boolean } | null = null;
-  /** The next of those that are read again; null while none are. */
+  /** The next of the chunks that are read again; null while none are. */
   let again: number | null = null;
 
   const reach = () => chunks.at(-1)?.last ?? '';
@@ -76,11 +76,11 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
     toldBytes -= sizeOf(key, known);
     told.delete(key);
   };
-  /** Nobody keeps those that lie behind all that was read. */
+  /** Removes what was told of keys behind all that was read: the store is asked for those. */
   const removeBeyond = () => {
     for (const key of told.keys()) if (key > reach()) remove(key);
   };
-  /** Where it goes on; null where nothing is to be read. */
+  /** The next stretch to read, and the place of its chunk; null where nothing is due. */
   const next = (): { at: number; stretch: Stretch } | null => {
     if (toldBytes > mostTold && chunks.length > 0) again ??= 0;
     const old = again === null ? undefined : chunks[again];
@@ -149,7 +149,7 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
         fail: () => {
           flight = null;
           removeBeyond();
-          // A table that has become too long cannot be read again ever, and what is told would grow for ever.
+          // A table that has become too long can never be read again, and what is told would grow for ever.
           const isTooMuch = again !== null && toldBytes > TOLD_AT_MOST * mostTold;
           if (isTooMuch) forget();
           return isTooMuch;

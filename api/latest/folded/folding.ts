@@ -6,17 +6,19 @@ import type { Kind } from '../kinds/kind.ts';
 import { KINDS, type KindName } from '../kinds/kinds.ts';
 import { foldLines } from './chunk.ts';
 
-/** Reads all of what somebody asks for one of, beside the turns. */
+/** Reads all rows of a kind, beside the turns, once a reader asks for one of them. */
 export interface Folding {
-  /** Begins what nobody asked for before. What it gives puts that in its place; it never fails. */
+  /**
+   * Reads the first stretch of kinds that were not asked for before; never fails. What it gives puts these in place.
+   */
   begin(kinds: Iterable<KindName>): Promise<() => void>;
-  /** Goes on with what somebody asked for of late. */
+  /** Goes on with the kinds that readers asked for recently. */
   goOn(clock: number): void;
-  /** Whether something is being read by it. */
+  /** Whether stretches are being read beside the turns. */
   isUnderWay(): boolean;
 }
 
-/** After one that could not be read, or is to be read anew from its first key on. */
+/** Pause after a stretch that could not be read, or before a kind is read anew from its first key on. */
 const REST_MS = 5_000;
 /** Stretches that are read side by side. */
 const LANES = 2;
@@ -24,17 +26,17 @@ const LANES = 2;
 const NAMES = Object.keys(KINDS) as KindName[];
 
 /**
- * An engine that is asked for one key of a large table takes thousands of times longer than for each of a stretch of
- * them: so all keys are read, one stretch behind the other, as soon as somebody asks for one.
+ * ClickHouse takes thousands of times longer for one key of a large table than for each key of a stretch: so all keys
+ * are read, one stretch behind the other, as soon as a reader asks for one.
  */
 export function createFolding(options: {
   store: Store;
   cells: Cells;
   clock(): number;
   monotonic(): number;
-  /** Of what memory says is missing; null where it does not know. */
+  /** Mark of what memory says is missing; null where that is not settled. */
   mark(): string | null;
-  /** Who goes before. */
+  /** Resolves once no read is under way that goes first. */
   before(): Promise<void>;
 }): Folding {
   const { store, cells, clock, monotonic, mark, before } = options;
@@ -45,7 +47,7 @@ export function createFolding(options: {
   const rest = (kind: KindName) => void restsUntil.set(kind, monotonic() + REST_MS);
   const isDue = (kind: KindName) =>
     cells.folded(kind)?.isDue() === true && (restsUntil.get(kind) ?? 0) <= monotonic();
-  /** What it gives puts what was read in its place, and says whether that could be. */
+  /** Reads a stretch. What it gives puts the stretch in its place, and returns whether it could. */
   const read = async (kind: KindName, isAwaited = false): Promise<() => boolean> => {
     const flight = cells.folded(kind)?.begin();
     const { ordered, sums } = KINDS[kind] as Kind<unknown>;
@@ -56,16 +58,16 @@ export function createFolding(options: {
       const chunk = await foldLines(text, stretch);
       const at = sums ? await missingMark(store) : null;
       return () => {
-        // Else a sum could be told without what is missing of it: the next turn says what that is.
+        // Otherwise a sum could be served without what is missing from it: the next turn finds out what that is.
         const isSettled = at === null || at === mark();
         if (isSettled) flight.place(chunk);
         else if (flight.fail()) rest(kind);
         return isSettled;
       };
     } catch (error) {
-      // Whoever needs one of them asks for it by its key.
+      // Readers that need one of these keys ask for it by itself.
       flight.fail();
-      // What takes too long to be waited for may be read all the same.
+      // What takes too long for a reader to wait for may still be read in the background.
       if (!isAwaited || !(error instanceof NotWorthError)) rest(kind);
       return () => false;
     }

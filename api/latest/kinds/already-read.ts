@@ -1,7 +1,9 @@
 import type { StoredPolicy } from '../../../clickhouse/queries/states/policy.ts';
 import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
 
-/** Rows that the same turn reads by their keys for all others: null where it does not read all of these, or cannot. */
+/**
+ * Rows that the same turn reads anyway, for kinds made of them: null where it does not read all of these, or failed to.
+ */
 export interface AlreadyRead {
   policies(addresses: readonly string[]): Promise<StoredPolicy[] | null>;
   accounts(addresses: readonly string[]): Promise<TokenAccountRow[] | null>;

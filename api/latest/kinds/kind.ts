@@ -5,56 +5,56 @@ import type { DayWindow } from '../../../clickhouse/queries/ranking/day-windows.
 import type { RowsSince } from '../../../clickhouse/rows-since.ts';
 import type { AlreadyRead } from './already-read.ts';
 
-/** A value of memory, and the unix milliseconds from which on it is another without anything changing. */
+/** A value of memory, and the unix milliseconds from which on it no longer holds even if nothing is written. */
 export interface Loaded<Value> {
   value: Value;
   until: number;
 }
 
-/** How the store is asked best, as far as that is known: it costs time alone. */
+/** What is known of how best to query the store: a wrong hint only costs time. */
 export interface Hints {
-  /** Those of these mints that have many events, once what is being read of them is here. */
+  /** Those of these mints that have many events; waits for those of their totals that are being read. */
   busyAmong(mints: readonly string[]): Promise<Set<string>>;
 }
 
-/** How all that there is of a kind is read in the order of its keys, and what the rows of one key say. */
+/** How all rows of a kind are read in the order of its keys, and what value the rows of one key make. */
 export interface Ordered<Value> {
   read(store: Store, stretch: Stretch, now: number): Promise<string>;
-  /** Null where they do not tell: the key is asked for. */
+  /** Null where the rows do not tell it: the key is then asked for by itself. */
   valueOf(rows: readonly object[]): Loaded<Value> | null;
 }
 
 /** One kind of thing that memory holds by key: how it is read, and which writes make it old. */
 export interface Kind<Value> {
-  /** What stands for a key that has nothing. */
+  /** The value of a key for which nothing is found. */
   none: Value;
-  /** Values by key; a key without one is not there. */
+  /** Values by key; a key without one is not in the map. */
   load(store: Store, keys: readonly string[], now: number, hints: Hints): Promise<Map<string, Loaded<Value>>>;
-  /** The same of keys that were written in a slot or behind it; the others are not there. */
+  /** The same for the keys that were written in slot `since` or after it; the others are not in the map. */
   written?(store: Store, keys: readonly string[], since: string): Promise<Map<string, Loaded<Value>>>;
-  /** Of fewer keys the engine reads little as it is. */
+  /** From how many keys on `written` is used: for fewer, `load` reads little as it is. */
   leastWritten: number;
-  /** Brings the value of one thing that stands in memory up to these changes. */
+  /** Brings the one value of this kind, which is in memory, up to date with these changes. */
   refresh?(store: Store, before: Value, changes: Changes, read: AlreadyRead): Promise<Loaded<Value>>;
-  /** Set where all of it is kept, whoever asked for it. */
+  /** Set where all rows of the kind are kept, whether or not a reader asked for them. */
   ordered?: Ordered<Value>;
-  /** Made old by a write to the same key of the table, or to any. */
+  /** Tables whose writes make a value old: a write to the same key, or to any. */
   touchedBy: Partial<Record<ChangedTable, 'key' | 'any'>>;
-  /** A sum of events: it is told together with what is missing from it. */
+  /** A sum of events: it is served together with what is missing from it. */
   sums: boolean;
-  /** Read by whoever asks, beside the turns that keep the rest warm; dropped where it is old. */
+  /** Read on demand, beside the turns that keep the other kinds warm; dropped when it is old. */
   slow: boolean;
-  /** Such a one over so much that the others wait for none of it. */
+  /** A slow kind over so many rows that no other read may wait for it: it has connections of its own. */
   long: boolean;
-  /** Slow, and read again by itself while somebody reads it: whoever polls it would wait behind each change. */
+  /** Whether a slow value in use is read again after a change unasked: a client that polls it would wait after each. */
   isKeptUp(key: string): boolean;
-  /** A row of its own, cheap to read: where it has changed it is read again, though nobody wanted it of late. */
+  /** A row of its own, cheap to read: it is read again after a change even if no reader used it recently. */
   steady: boolean;
   /** Bytes of a value in memory, where it would take long to write it out: all others are measured as text. */
   sizeOf?(value: Value): number;
-  /** By mint, and not cheap where a mint has many events: such a one is read again where somebody wanted it of late. */
+  /** Keyed by mint, and not cheap where the mint has many events: then only read again if it was used recently. */
   heavy: boolean;
-  /** The key of the table that a key belongs to. */
+  /** The key of the changed table that a key of this kind belongs to. */
   subject(key: string): string;
 }
 
@@ -63,16 +63,16 @@ type Options = Partial<
 >;
 type Touched = Kind<unknown>['touchedBy'];
 
-/** The rows of all keys, with the same columns as by their key. */
+/** Reads the rows of all keys, with the same columns as by their key. */
 interface AllInOrder {
   inOrder?: InOrder;
 }
 interface RowsInOrder<Row> extends AllInOrder {
-  /** The row of a key; null where it does not tell. */
+  /** The row of a key; null where the row that was read in order does not tell it. */
   wholeOf?(row: Row): Row | null;
 }
 interface ListsInOrder<Row> extends AllInOrder {
-  /** Rows of one key with what tells whether they are all; null where they are not. */
+  /** The rows of one key, read with a column that tells whether they are all; null where they are not. */
   wholeOf?(rows: readonly object[]): readonly Row[] | null;
 }
 interface WindowsInOrder<Row> {
@@ -121,7 +121,7 @@ function kindOf<Value>(
   };
 }
 
-/** A row by key. */
+/** A kind with one row by key. */
 export function row<Row>(
   touchedBy: Touched,
   ask: (store: Store, keys: readonly string[]) => Promise<Map<string, Row>>,
@@ -146,7 +146,7 @@ export function row<Row>(
   );
 }
 
-/** Several rows by key. */
+/** A kind with several rows by key. */
 export function list<Row>(
   touchedBy: Touched,
   ask: (store: Store, keys: readonly string[], hints: Hints) => Promise<Map<string, readonly Row[]>>,
@@ -161,7 +161,7 @@ export function list<Row>(
   );
 }
 
-/** What a window of 24 hours holds, by key. */
+/** A kind of what a window of 24 hours holds, by key. */
 export function ofDay<Row>(
   touchedBy: Touched,
   none: Row,
@@ -185,7 +185,7 @@ export function ofDay<Row>(
   );
 }
 
-/** A thing of which there is one; its key is ''. */
+/** A kind with a single value, whose key is ''. */
 export function one<Value>(
   touchedBy: Touched,
   none: Value,
@@ -201,7 +201,7 @@ export function one<Value>(
   );
 }
 
-/** A thing of which there is one, that is made anew out of what has changed of it. */
+/** A kind with a single value that turns bring up to date from the changes, instead of reading all of it. */
 export function kept<Value>(
   touchedBy: Touched,
   none: Value,
@@ -218,7 +218,7 @@ export function kept<Value>(
   };
 }
 
-/** What is asked key by key, with more than its subject in the key: see `pageKey`. */
+/** A kind that is read key by key, with more than the subject in the key: see `pageKey`. */
 export function page<Value>(
   touchedBy: Touched,
   none: Value,
@@ -236,7 +236,7 @@ export function page<Value>(
   );
 }
 
-/** Of pages by offset, which comes last. */
+/** For pages by offset, which comes last in the key. */
 export const isFirstPage = (key: string): boolean => (JSON.parse(key) as string[]).at(-1) === '0';
 
 /** The subject comes first. */

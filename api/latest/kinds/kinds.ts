@@ -82,7 +82,7 @@ const RANKED_FROM = {
   metadata_accounts: 'any',
 } as const;
 
-/** All that memory holds. */
+/** All kinds that memory holds. */
 export const KINDS = {
   ...OF_POLICIES,
   ...OF_HISTORY,
@@ -103,7 +103,7 @@ export const KINDS = {
   currencies: one<CurrenciesRow | null>({ currencies: 'any' }, null, currencies),
   stream: one<StreamStateRow | null>({ stream_state: 'any' }, null, streamState),
   listed: one<ListedState>({ stream_state: 'any' }, NOTHING_LISTED, listedState),
-  /** Asked for only where no list that is here is known to be whole. */
+  /** Only asked for where no list of the program's accounts that is here is known to be whole. */
   unreadNames: kept<UnreadNames>(
     { named_accounts: 'any', policies: 'any', venue_accounts: 'any', events: 'any' },
     NO_UNREAD_NAMES,
@@ -113,19 +113,19 @@ export const KINDS = {
   ),
   venueStatuses: one<readonly VenueStatusRow[]>({ venue_status: 'any' }, [], venueStatuses),
   programStatuses: one<readonly ProgramStatusRow[]>({ program_status: 'any' }, [], programStatuses),
-  /** Up to so many. */
+  /** By the limit. */
   cataloguePairs: page<readonly CataloguePairRow[]>(
     { catalogue: 'any', prices: 'any' },
     [],
     (store, [limit]) => cataloguePairs(store, Number(limit)),
   ),
-  /** By what is searched, with the policies of each. */
+  /** By the search text and the limit, each pair with its number of policies. */
   quotePairs: page<readonly QuotePairRow[]>(
     { catalogue: 'any', policies: 'any', prices: 'any' },
     [],
     (store, [search = '', limit]) => quotePairs(store, search, Number(limit)),
   ),
-  /** By the selection: the order as the engine says it. */
+  /** By the selection: a page in the order that ClickHouse gives. */
   ranked: page<RankedPage>(
     RANKED_FROM,
     { total: 0, places: [] },
@@ -133,7 +133,7 @@ export const KINDS = {
     { sums: true },
   ),
 
-  /** Null where they are too many: the five after them are asked then. */
+  /** This and `venueSums` are null where there are too many rows: the kinds below ask ClickHouse for the sums then. */
   policySums: kept<PolicySums | null>(
     { policies: 'any', token_accounts: 'any' },
     NO_POLICY_SUMS,
@@ -172,7 +172,7 @@ export const KINDS = {
     async (store, _, until) => new Map([['', await keeperOfDay(store, until)]]),
     SLOW,
   ),
-  /** Letters that a better decoder has read are told by nobody. */
+  /** Kept for a second only: nobody is notified of letters that a better decoder has read. */
   deadLetters: one({ dead_letters: 'any' }, '0', deadLetterCount, { slow: true, keptMs: SECOND }),
 } as const satisfies Record<string, Kind<unknown>>;
 

@@ -24,7 +24,7 @@ import { one, page } from './kind.ts';
 
 const LONG = { long: true } as const;
 
-/** What hours of accounts are made of. */
+/** Tables that the hourly states of accounts are made of. */
 const HISTORY_FROM = {
   account_hours: 'any',
   unseen_changes: 'any',
@@ -37,9 +37,9 @@ const HISTORY_FROM = {
 const endsBetween = (first: number, last: number, each: number): number[] =>
   Array.from({ length: Math.floor((last - first) / each) + 1 }, (_, at) => first + at * each);
 
-/** What was, by the hour. */
+/** Kinds of past states, by the hour. */
 export const OF_HISTORY = {
-  /** What was kept of hours that every partition of the log has passed. */
+  /** What is kept of hours that every partition of the log has passed. */
   coinHistory: page<CoinHistoryRows>(
     { events: 'key', prices: 'any', ...HISTORY_FROM },
     NO_HISTORY,
@@ -51,8 +51,8 @@ export const OF_HISTORY = {
     { ...LONG, sums: true, sizeOf: coinHistoryBytes },
   ),
   /**
-   * By the ends of steps (the first, the last, how far they are apart, in hours), how many of them are passed, and which
-   * policies had begun by then: any write to policies would have all of it read again.
+   * By the ends of steps (the first, the last, their distance, in hours), how many of them are passed, and which
+   * policies had begun by then: touched by `policies` instead, all of it would be read again with any write to them.
    */
   protocolHistory: page<ProtocolHistoryRows>(
     HISTORY_FROM,
@@ -65,7 +65,7 @@ export const OF_HISTORY = {
     slow: true,
     ...LONG,
   }),
-  /** By the ends of steps: the first, the last, how far they are apart. */
+  /** By the ends of steps: the first, the last, their distance. */
   protocolEvents: page<QuoteStepSums>(
     { events_by_slot: 'any' },
     new Map(),

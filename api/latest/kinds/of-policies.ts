@@ -54,7 +54,7 @@ import { type Hints, list, ofDay, row } from './kind.ts';
 
 const STEADY = { steady: true } as const;
 
-/** What the answers of policies are made of: all of it is kept. */
+/** Kinds that answers about policies are made of: all of their rows are kept. */
 export const OF_POLICIES = {
   policy: row<StoredPolicy>({ policies: 'key' }, policiesAt, {
     ...{ ...STEADY, inOrder: policiesInOrder },
@@ -84,7 +84,7 @@ export const OF_POLICIES = {
     ...STEADY,
     inOrder: venueReadingsInOrder,
   }),
-  /** By mint, as the four after it. */
+  /** By mint, like the three after it. */
   totals: row<PolicyTotalsRow>({ policy_totals: 'key' }, policyTotals, {
     ...{ ...STEADY, sums: true },
     inOrder: policyTotalsInOrder,
@@ -97,7 +97,7 @@ export const OF_POLICIES = {
     ...{ ...STEADY, heavy: true },
     all: { inOrder: eventsOfDayInOrder, windowOf: eventsWindow },
   }),
-  /** Read last: where there is no room for all of it, all others have theirs. */
+  /** Last, since kinds are folded in this order: where there is no room for all of it, all others have theirs. */
   claims: list<ClaimRow>({ events: 'key' }, claimsOf, {
     inOrder: recentClaimsInOrder,
     wholeOf: wholeClaims,

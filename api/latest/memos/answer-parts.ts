@@ -7,12 +7,12 @@ export interface AnswerParts {
   set(name: string, made: Memo<unknown>): void;
 }
 
-/** One that says what it takes. */
+/** A part that says how much memory it takes. */
 export interface SizedPart {
   memoryBytes: number;
 }
 
-/** Of one that is neither a text nor bytes, and does not say. */
+/** Assumed of a part that is neither text nor bytes and does not say. */
 const OBJECT_BYTES = 2_000;
 
 /** @param maxBytes the least recently used go */

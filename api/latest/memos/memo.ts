@@ -1,12 +1,15 @@
 import type { Source } from '../cells/cells.ts';
 
-/** What was made of memory, and what it was made of. */
+/** Something made of memory, with the sources it was made of and their stamps then. */
 export interface Memo<T> {
   value: T;
-  /** Of an answer the memory itself first, which is gone once it was let go: nobody moves the others any more. */
+  /**
+   * For an answer, the memory itself comes first; its stamp is gone once the memory was let go, since nobody moves the
+   * stamps of the other cells any more.
+   */
   cells: readonly Source[];
   stamps: readonly number[];
-  /** Unix milliseconds at which it was made, and from which on it is another. */
+  /** Unix milliseconds at which it was made, and (`until`) from which on it no longer holds. */
   madeAt: number;
   until: number;
 }
@@ -16,9 +19,9 @@ export const memoryOf = ({ cells }: Memo<unknown>): Source | undefined => cells[
 
 export const isLetGo = (made: Memo<unknown>): boolean => Number.isNaN(memoryOf(made)?.stamp);
 
-/** Whether what was made would be made the same now. */
+/** Whether something made before would come out the same now. */
 export function holds(made: Memo<unknown>, now: number, clock: number): boolean {
-  // Where the clock was put back nobody knows what it would be, and until when.
+  // After the clock was put back it is unknown what it would be, and until when.
   if (now < made.madeAt || made.until <= now) return false;
   const { cells, stamps } = made;
   for (let at = 0; at < cells.length; at += 1) {

@@ -1,10 +1,10 @@
 import type { Source } from '../cells/cells.ts';
 import type { Memo } from './memo.ts';
 
-/** What was made of one row, and of what all such have in common. */
+/** A part made of one row and of what all such parts have in common. */
 export interface RowPart {
   value: SizedText;
-  /** Another object where it says something else. */
+  /** What they have in common: another object where its content differs. */
   around: object;
   stamp: number;
   /** What else it was made of; null: nothing. */
@@ -19,11 +19,11 @@ export interface SizedText {
 
 interface Kept extends RowPart {
   bytes: number;
-  /** Since it was last looked at whether it may go. */
+  /** Whether it was used since `makeRoom` last passed it. */
   isUsed: boolean;
 }
 
-/** A row on which its part is kept: who has the one has the other, without a look into a table of 100,000. */
+/** A row that carries its part: whoever has the row has the part, without a lookup in a table of 100,000. */
 export interface RowWithPart extends Source {
   part: Kept | null;
 }
@@ -34,10 +34,10 @@ export interface RowParts {
   set(row: RowWithPart, part: RowPart): void;
 }
 
-/** Of one beside its text, and its place here. */
+/** Bytes of a part beside its text, its place in `rows` included. */
 const OVERHEAD = 220;
 
-/** @param maxBytes in their turn those go that nobody has asked for since their last */
+/** @param maxBytes beyond them parts are dropped in turn, except those used since their last turn */
 export function createRowParts(maxBytes: number): RowParts {
   const rows: RowWithPart[] = [];
   let all = 0;

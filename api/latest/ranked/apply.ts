@@ -14,18 +14,18 @@ import {
   setWindow,
 } from './row.ts';
 
-/** Rows by the sort whose key may be another, and those of which a filter may say something else. */
+/** Rows whose key may have changed, by sort, and rows of which a filter may see something else. */
 export type Touched = Record<Sort | 'attributes', Set<RankedRow>>;
 
-/** The rows, found by whatever a change is told by. */
+/** All rows, by each of the keys that changes are known by. */
 export interface Rows extends RowIndex {
   byAddress: Map<string, RankedRow>;
   byMint: Map<string, RankedRow>;
   byBankroll: Map<string, RankedRow>;
   byPool: Map<string, RankedRow>;
-  /** Each once: what many of them have in common. */
+  /** Texts that many rows have in common, each kept once. */
   texts: Map<string, string>;
-  /** So many were, those that are gone among them. */
+  /** How many rows were ever added, those that are gone included. */
   added: number;
 }
 
@@ -45,11 +45,11 @@ export const touchedNothing = () =>
 
 export interface Applied {
   touched: Touched;
-  /** Whether there are other policies than before. */
+  /** Whether policies came or went. */
   members: boolean;
 }
 
-/** Puts what was read in its place, without waiting. @param now unix milliseconds at which the windows were read */
+/** Puts what was read into the rows, without waiting. @param now unix milliseconds at which the windows were read */
 export function applyLoad(rows: Rows, load: RankedLoad, now: number): Applied {
   const touched = touchedNothing();
   const members = applyPolicies(rows, load.policies, touched);
@@ -69,7 +69,9 @@ export function applyLoad(rows: Rows, load: RankedLoad, now: number): Applied {
   return { touched, members };
 }
 
-/** What of a row filters do not look at. @param set says whether it is another than before */
+/**
+ * Changes what filters do not look at. @param set makes the change, and returns whether anything is another than before
+ */
 function change(row: RankedRow, touched: Touched, sorts: readonly Sort[], set: () => boolean): boolean {
   if (!set()) return false;
   row.stamp += 1;
@@ -77,13 +79,13 @@ function change(row: RankedRow, touched: Touched, sorts: readonly Sort[], set: (
   return true;
 }
 
-/** What filters look at, beside other things. */
+/** Changes what filters may look at. */
 function changeFiltered(row: RankedRow, touched: Touched, sorts: readonly Sort[], set: () => boolean): void {
   const before = attributesOf(row);
   if (change(row, touched, sorts, set) && attributesOf(row) !== before) touched.attributes.add(row);
 }
 
-/** @param set what a row has of it; undefined where nothing was found */
+/** @param set puts into a row what was found for it; undefined where nothing was */
 function put<Found>(
   { keys, found }: Part<Found>,
   rows: ReadonlyMap<string, RankedRow>,
@@ -104,13 +106,13 @@ function put<Found>(
   for (const one of found) changeAt(keyOf(one), one);
 }
 
-/** The policy that a pool is of: of another quote asset it is none of its. */
+/** The row of the policy that a pool belongs to: a pool of another quote asset is none of the policy's. */
 function rowOfPool({ byMint }: Rows, pool: RankedPool): RankedRow | undefined {
   const row = byMint.get(pool.base_mint);
   return row?.quote === pool.quote_mint ? row : undefined;
 }
 
-/** One that was not there before. */
+/** Adds a policy that has no row yet. */
 export function addPolicy(rows: Rows, policy: RankedPolicy): RankedRow {
   const row = rankedRow(policy, rows.added, rows.texts);
   rows.added += 1;

@@ -19,18 +19,18 @@ import { addPolicy, noRows, type Rows } from './apply.ts';
 import { PIECE, type RankedNeed } from './load.ts';
 import { type RankedRow, setAccount, setPool, setSums, setToken, setWindow } from './row.ts';
 
-/** All rows as they are read beside the turns; what changes meanwhile is read again before they are shown. */
+/** All rows, read beside the turns; what changes meanwhile is read again before they are served. */
 export interface Build {
   need: RankedNeed;
-  /** Null while it is under way. */
+  /** Null while the build is under way. */
   result: { rows: Rows } | 'too many' | { error: unknown } | null;
   /** Never fails. */
   done: Promise<void>;
 }
 
 /**
- * @param most of more policies none are read
- * @param piece policies of a range
+ * @param most with more policies than this none are read
+ * @param piece policies per range
  */
 export function startBuild(store: Store, need: RankedNeed, now: number, most: number, piece = PIECE): Build {
   const build: Build = { need, result: null, done: Promise.resolve() };
@@ -45,13 +45,13 @@ export function startBuild(store: Store, need: RankedNeed, now: number, most: nu
   return build;
 }
 
-/** Nothing can be put in its place until the first range is there: that one is so much shorter. */
+/** The first range is shorter by this factor: nothing can be put in place before it has been read. */
 const FIRST_PART = 5;
 
-/** All that is asked of a range of policies, under way; each fails where it is waited for. */
+/** The queries for one range of policies, under way; an error comes up where its query is awaited. */
 type Asked = ReturnType<typeof askRange>;
 
-/** A range of policies at a time; the next is read while one is put in place. */
+/** Reads a range of policies at a time; the next is read while one is put in place. */
 async function read(
   store: Store,
   { launchpad }: RankedNeed,
@@ -94,7 +94,7 @@ function askRange(store: Store, range: AddressRange, launchpad: string, now: num
   return asked;
 }
 
-/** Puts in their places what was read of rows that nobody has seen yet. */
+/** Puts what was read into rows that no reader has seen yet. */
 async function putAll(rows: Rows, asked: Asked, now: number): Promise<void> {
   const { byBankroll, byPool } = rows;
   const added: RankedRow[] = [];

@@ -1,6 +1,6 @@
 import type { RankedRow } from './row.ts';
 
-/** A row with the key that it stands by. */
+/** A row with the key that it is ranked by. */
 export interface OrderPlace {
   readonly row: RankedRow;
   readonly key: bigint | null;
@@ -12,7 +12,9 @@ export interface Rising {
   at(index: number): OrderPlace;
 }
 
-/** Some of the places in either direction: those without a key come last in both, equal keys stand by mint in both. */
+/**
+ * The places `from` up to `to` in one direction: in both, those without a key come last and equal keys stand by mint.
+ */
 export function placesOf(rising: Rising, from: number, to: number, descending: boolean): OrderPlace[] {
   const { length, at } = rising;
   const end = Math.min(to, length);
@@ -20,11 +22,11 @@ export function placesOf(rising: Rising, from: number, to: number, descending: b
   const found: OrderPlace[] = [];
   let next = from;
   while (next < Math.min(end, keyed)) {
-    // The equal keys among which this one stands: they come as they are, behind all that are greater.
+    // All places with the key of this one: they stay in rising order, behind all that are greater.
     const one = keyed - 1 - next;
     const key = at(one).key as bigint;
     const isAt = (index: number) => index >= 0 && index < keyed && at(index).key === key;
-    // Mostly there is no other.
+    // Mostly there is only this one.
     const low = isAt(one - 1) ? firstNot(0, one, (index) => (at(index).key as bigint) < key) : one;
     const high = isAt(one + 1) ? firstNot(one, keyed, (index) => (at(index).key as bigint) <= key) : one + 1;
     const begun = keyed - high;
@@ -34,12 +36,12 @@ export function placesOf(rising: Rising, from: number, to: number, descending: b
   return found;
 }
 
-/** Places that stand in pieces, one behind the other. */
+/** Places given in pieces, one behind the other, as one sequence. */
 export function risingOf(pieces: readonly (readonly OrderPlace[])[]): Rising {
   const ends: number[] = [];
   for (const piece of pieces) ends.push((ends.at(-1) ?? 0) + piece.length);
   const startOf = (which: number) => (which === 0 ? 0 : (ends[which - 1] as number));
-  // Whoever asks for one asks for its neighbours.
+  // Places are asked for in runs: the next is mostly in the same piece.
   let which = 0;
   return {
     length: ends.at(-1) ?? 0,
@@ -51,7 +53,9 @@ export function risingOf(pieces: readonly (readonly OrderPlace[])[]): Rising {
   };
 }
 
-/** The first number from one up to another of which this does not hold, which holds of those before it alone. */
+/**
+ * The first index in `from`..`to` where `holds` is false, by halving: it has to be true for all before, for none after.
+ */
 export function firstNot(from: number, to: number, holds: (index: number) => boolean): number {
   let low = from;
   let high = to;

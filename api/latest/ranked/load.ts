@@ -30,12 +30,12 @@ export interface RankedNeed {
   launchpad: string;
 }
 
-/** Some slots of a busy chain; of more all are read. */
+/** As many keys as some slots of a busy chain change; where more have changed, all rows are read. */
 const MOST_KEYS = 5_000;
-/** Policies of which all is read with one question, where all are read: what it answers is held whole for a moment. */
+/** Policies per query, where all are read: the whole of its answer is in memory for a moment. */
 export const PIECE = 50_000;
 
-/** The rows as they are, by each thing that changes are told by. */
+/** The current rows, by the keys that changes are known by. */
 export interface RowIndex {
   byAddress: ReadonlyMap<string, RankedRow>;
   byMint: ReadonlyMap<string, RankedRow>;
@@ -69,7 +69,7 @@ function keysIn(changes: Changes, ...tables: readonly ChangedTable[]): ReadonlyS
   return sets.some((set) => set.has(ANY)) ? null : new Set(sets.flatMap((set) => [...set]));
 }
 
-/** Those of the keys that a policy has, and those of new policies; null where they are too many. */
+/** Those of the changed keys that belong to a policy here, and those of new policies; null where there are too many. */
 function listOf(
   keys: ReadonlySet<string> | null,
   known: ReadonlyMap<string, unknown>,
@@ -80,7 +80,7 @@ function listOf(
   return list.length > MOST_KEYS ? null : list;
 }
 
-/** Reads what changed. @param expired mints whose window of 24 hours cannot be told any longer */
+/** Reads what changed. @param expired mints whose window of 24 hours cannot be computed from memory any longer */
 export async function loadRanked(
   store: Store,
   index: RowIndex,

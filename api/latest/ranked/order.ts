@@ -4,19 +4,21 @@ import type { RankedRow } from './row.ts';
 /** A key to rank by; null is absent and comes last in both directions. */
 export type KeyOf = (row: RankedRow) => bigint | null;
 
-/** All rows in rising order, equal keys by mint; told in both directions. */
+/** All rows in rising order, equal keys by mint; they can be read in both directions. */
 export interface Order {
-  /** These have another key, are new or are gone; they take their place when the order is next asked for. */
+  /**
+   * Notes rows that may have another key, are new or are gone; they take their place when the order is next asked for.
+   */
   touch(rows: Iterable<RankedRow>): void;
   size(): number;
-  /** How often a row took a place, or left one. */
+  /** How often rows took or left places. */
   moves(): number;
   slice(from: number, to: number, descending: boolean): OrderPlace[];
-  /** The rows of which something holds. @param before the same as it was, which is brought up in place */
+  /** The places of rows that pass. @param before an earlier result of the same filter, which is updated in place */
   filter(passes: (row: RankedRow) => boolean, before?: Filtered): Filtered;
 }
 
-/** Places of an order of which something holds, as they stood at a version of it. */
+/** The places of an order that pass a filter, as they stood at a version of the order. */
 export interface Filtered {
   version: number;
   places: OrderPlace[];
@@ -25,20 +27,20 @@ export interface Filtered {
 /** What changed from one version to the next. */
 interface Step {
   left: readonly OrderPlace[];
-  /** They stand where they stood, and other things of theirs may have changed. */
+  /** Places that are where they were, though other things of their rows may have changed. */
   stayed: readonly OrderPlace[];
   moved: readonly OrderPlace[];
 }
 
-/** Places that stand together: what moves shifts no more than these. */
+/** Places per chunk: a row that moves shifts no more than these. */
 const CHUNK = 512;
-/** Over this part of them changed, all are sorted anew: what is nearly sorted costs little. */
+/** Where more than one row in this many has moved, all are sorted again: what is nearly sorted costs little. */
 const MANY = 8;
-/** Places in the steps that are remembered: to look through all rows costs more than to follow so many. */
+/** Places in the steps that are remembered: following so many costs less than looking through all rows. */
 const MOST_STEPPED = 1_000;
 
 export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
-  /** By the number of the row: for each order a map of all rows would be more than what it holds. */
+  /** Indexed by the number of the row: a map of all rows would be larger than everything else in an order. */
   const places: (OrderPlace | undefined)[] = [];
   let size = 0;
   /** In order, none of them empty. */
@@ -128,7 +130,7 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
     });
     if (from >= 0) steps = steps.slice(from + 1);
   };
-  /** Brings what is filtered up by a step. */
+  /** Brings a filtered list up to date by one step. */
   const follow = (list: OrderPlace[], { left, stayed, moved }: Step, passes: (row: RankedRow) => boolean) => {
     const put = (place: OrderPlace, is: boolean) => {
       const at = atOf(list, place);
@@ -137,7 +139,7 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
       if (!was && is) list.splice(at, 0, place);
     };
     for (const place of left) put(place, false);
-    // What a later step moves, that step puts in.
+    // A place that a later step moved is put in by that step.
     for (const place of [...stayed, ...moved])
       put(place, places[place.row.number] === place && passes(place.row));
   };

@@ -1,5 +1,5 @@
 declare const OF: unique symbol;
-/** The values of a row as one text, without its names: garbage is collected past one thing, not past thirty. */
+/** The values of a row as one text, without its names: the garbage collector passes one object, not thirty. */
 export type Packed<Row> = string & { readonly [OF]: Row };
 
 export interface Packing<Row extends object, Known extends keyof Row> {
@@ -8,7 +8,7 @@ export interface Packing<Row extends object, Known extends keyof Row> {
   unpack(text: Packed<Row> | null, known: Pick<Row, Known>): Row | undefined;
 }
 
-/** For rows that all have the same columns, as those of one question. @param without what is known of it anyway */
+/** For rows that all have the same columns, as those of one query. @param without columns that are known anyway */
 export function packing<Row extends object, const Known extends keyof Row>(
   ...without: readonly Known[]
 ): Packing<Row, Known> {

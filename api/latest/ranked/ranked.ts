@@ -10,16 +10,16 @@ import { moveOn, type RankedRow } from './row.ts';
 
 /** The orders of all policies, and what their rows show, in memory. */
 export interface Ranked {
-  /** Whether it can answer; where it lacks something it reads that in the next turn. `engine`: there are too many. */
+  /** Whether the orders can answer; `lacking`: the next turn reads what they lack; `engine`: policies are too many. */
   look(need: RankedNeed, now: number): 'ready' | 'lacking' | 'engine';
   page(selection: RankedSelection): RowsPage;
-  /** Policies. */
+  /** How many policies there are. */
   size(): number;
-  /** Quote assets that policies have. */
+  /** The quote assets of all policies. */
   quotes(): readonly string[];
-  /** Unix milliseconds from which on the first count of 24 hours is another. */
+  /** Unix milliseconds from which on the first of the counts of 24 hours changes by itself. */
   until(): number;
-  /** Reads what changed since it was last brought up; what it gives puts it in place, without waiting. */
+  /** Reads what changed since the last load; the function it resolves to puts that in place, without waiting. */
   load(
     store: Store,
     changes: Changes | null,
@@ -27,23 +27,26 @@ export interface Ranked {
     clock: number,
     read?: AlreadyRead,
   ): Promise<() => void>;
-  /** Where all of it is being read: its end, for who needs it. */
+  /** Resolves once no build of all rows is under way. */
   built(): Promise<void>;
-  /** Why the last turn could not bring it up. */
+  /** The error that kept the last turn from bringing the orders up; undefined where none did. */
   failure(): unknown;
-  /** Somebody asks. */
+  /** Notes that a reader asked. */
   used(clock: number): void;
-  /** Changes where other policies are ranked, and where changes are known that are not in place yet. */
+  /** Changes where policies come or go, and where changes are known that are not in place yet. */
   version(): number;
 }
 
-/** Of more, whenever they come to be, the engine is asked: these are 0.54 GB, their orders as much as MOST_PLACES says; 1 GB together. */
+/**
+ * With more, even if they come one by one, ClickHouse ranks: so many rows are 0.54 GB, their orders as much as
+ * MOST_PLACES says; 1 GB together.
+ */
 const MOST_POLICIES = 400_000;
-/** Nobody asked for so long: what changes is gathered and read when somebody does. */
+/** After this long without a reader, changes are only gathered, and read once a reader asks. */
 const WARM_MS = 10_000;
-/** Windows that can be told no longer than this are read with one that cannot be told now. */
+/** Where one window has to be read again, those that will have to be within this time are read with it. */
 const SOON_MS = 10_000;
-/** Where there were too many they are counted again as often, while somebody asks. */
+/** Where there were too many policies, they are counted again this often while there are readers. */
 const COUNTED_MS = 60_000;
 
 const TABLES: ReadonlySet<ChangedTable> = new Set([
@@ -51,7 +54,7 @@ const TABLES: ReadonlySet<ChangedTable> = new Set([
   ...(['events', 'mints', 'metadata_accounts', 'metadata_documents'] as const),
 ]);
 
-/** @param beside where all policies are read */
+/** @param beside the store that all policies are read from, beside the turns */
 export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
   let rows = noRows();
   let build: Build | null = null;
@@ -68,7 +71,9 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
   let failure: unknown;
 
   const serves = (need: RankedNeed) => loaded !== null && loaded.launchpad === need.launchpad;
-  /** Brings the windows of 24 hours to this moment. @returns whether all of them can be told */
+  /**
+   * Moves the windows of 24 hours on to this moment. @returns whether all of them could be computed from what is known
+   */
   const movedOn = (now: number): boolean => {
     if (now < until) return true;
     const touched = touchedNothing();
@@ -104,22 +109,22 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
     load: async (store, changes, now, clock, read = NOTHING_READ) => {
       const need = wanted ?? loaded;
       const later = () => {
-        // They are too many, and nothing is read of them: it would be gathered for ever.
+        // With too many policies nothing is read: their changes would be gathered for ever.
         if (tooMany && build === null) return;
         const some = concerning(changes ?? new Map());
         if (changes === null) loaded = null;
         else addChanges(pending, some);
-        // What was made of the orders as they stand is kept no longer.
+        // Whatever was made of the orders as they stand no longer holds.
         if (changes === null || some.size > 0) version += 1;
       };
-      // What was written meanwhile is not known.
+      // What was written during a build is unknown: its rows cannot be brought up to date.
       if (changes === null) build = null;
       if (need === null || (wanted === null && clock - usedAt > WARM_MS)) return later;
       if (tooMany && (clock - usedAt > WARM_MS || clock - countedAt < COUNTED_MS)) return later;
       const anew = changes === null || !serves(need);
       if (anew && build?.need.launchpad !== need.launchpad) {
         build = startBuild(beside, need, now, most);
-        // What stood before is told of no change from here on.
+        // The rows from before are no longer updated from here on.
         loaded = null;
         pending = new Map();
         failure = undefined;
@@ -157,14 +162,14 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
     build = null;
   }
 
-  /** The rows are others. */
+  /** Replaces all rows; whatever was made of the former ones no longer holds. */
   function replaceRows(by: Rows): void {
     orders.clear();
     for (const row of rows.byAddress.values()) row.stamp = GONE;
     rows = by;
   }
 
-  /** They have come to be too many, one by one. */
+  /** Drops all rows, since policies have become too many one by one. */
   function letGo(clock: number): void {
     replaceRows(noRows());
     quotes = [];
@@ -186,12 +191,13 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
       return;
     }
     orders.touch(touched);
-    // Orders and rows have stamps of their own; this one is of what else they are made of.
+    // Orders and rows have stamps of their own; the version stands for what else answers are made of.
     if (members || anew) {
       quotes = [...new Set([...rows.byAddress.values()].map((row) => row.quote))];
       version += 1;
     }
-    // It may be that of a row that has another by now: then all are looked through when it is over, not with every slot.
+    // It may belong to a row that has a later one by now: all rows are looked through when it is over, not with every
+    // slot.
     until =
       anew || until <= now ? leastUntil(rows.byMint.values()) : Math.min(until, leastUntil(touched.activity));
     loaded = need;
@@ -199,7 +205,7 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
   }
 }
 
-/** Those whose windows have to be read again, and where there is one those that will have to be soon. */
+/** Mints whose windows have to be read again and, where there are any, those whose windows will have to be soon. */
 function expiredAt({ byMint }: Rows, now: number): string[] {
   const before = (moment: number) => [...byMint.values()].filter(({ toldUntil }) => toldUntil <= moment);
   const expired = before(now).length === 0 ? [] : before(now + SOON_MS);

@@ -16,7 +16,7 @@ import { type OrderPlace, placesOf, risingOf } from './direction.ts';
 import { createOrder, type Filtered, type KeyOf, type Order } from './order.ts';
 import type { RankedRow } from './row.ts';
 
-/** A selection, with the policies whose sum of events cannot be told, by the sort that ranks by it. */
+/** A selection, with the policies whose sum of events is absent, for each sort that ranks by one. */
 export interface RankedSelection extends RankingSelection {
   withoutSum: Readonly<Record<SumSort, ReadonlySet<string>>>;
 }
@@ -25,29 +25,29 @@ export interface RankedSelection extends RankingSelection {
 export interface RowsPage {
   total: number;
   rows: readonly RankedRow[];
-  /** That these stand there, and so many in all, is made of this. */
+  /** The sources that the page depends on: which rows stand on it, and how many there are in all. */
   of: readonly Source[];
 }
 
 /** Orders of the policies, each made when it is first asked for and kept in place from then on. */
 export interface Orders {
   touch(touched: Touched): void;
-  /** Forgets all: the rows are others. */
+  /** Drops all orders, where the rows were replaced. */
   clear(): void;
   page(rows: ReadonlyMap<string, RankedRow>, selection: RankedSelection): RowsPage;
 }
 
-/** Every sort, most of them in dollars too, and with what is absent from it. */
+/** Room for every sort, most of them also in dollars, and for other sets of policies whose sum is absent. */
 const MOST_ORDERS = 16;
-/** Policies in all orders together, 60 bytes each; the order that nobody asked for longest goes. */
+/** Places in all orders together, 60 bytes each; beyond that the order that was used longest ago goes. */
 const MOST_PLACES = 4_000_000;
-/** Places in filtered orders that are kept, 8 bytes each, as their names are counted too. */
+/** Places in the filtered orders that are kept, 8 bytes each; their names are counted in places, too. */
 const MOST_FILTERED = 4_000_000;
 const PLACE_BYTES = 8;
-/** Of one that holds nothing. */
+/** Bytes of a filtered order without places. */
 const FILTERED_BYTES = 400;
 
-/** Whose numbers a row has under their names. */
+/** Sorts whose key a row has as a field of the same name. */
 type InRow = OwnSort | SumSort;
 const JOINED: Record<Exclude<Sort, InRow>, KeyOf> = {
   marketCap: (row) => row.cap,
@@ -58,11 +58,11 @@ const IN_ROW = [...OWN_SORTS, ...SUM_SORTS].map((sort): [InRow, KeyOf] => [sort,
 const RAW: Record<Sort, KeyOf> = { ...JOINED, ...(Object.fromEntries(IN_ROW) as Record<InRow, KeyOf>) };
 
 interface Kept {
-  /** Its stamp is another where a row took a place or left one. */
+  /** Its stamp changes where a row takes or leaves a place. */
   source: Source;
   sort: Sort;
   order: Order;
-  /** By quote asset; null where amounts rank as they are. */
+  /** The rates to dollars as text, by quote asset; null where amounts rank as they are. */
   rates: Map<string, string> | null;
   useRates(rates: RankingSelection['rates']): void;
 }
@@ -74,11 +74,11 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
       source.stamp = GONE;
     },
   });
-  /** Of what filters look at. */
+  /** Its stamp changes where something changes that filters look at. */
   const attributes = sourceAt(0);
   const filtered = new LRUCache<string, { order: Order; found: Filtered }>({
     maxSize: mostFiltered,
-    // The name holds the text that was searched for.
+    // The name holds the text that was searched for, which may be long.
     sizeCalculation: ({ found }, name) =>
       found.places.length + Math.ceil((2 * name.length + FILTERED_BYTES) / PLACE_BYTES),
   });
@@ -133,7 +133,7 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
       for (const { sort, order, source } of orders.values()) {
         order.touch(touched[sort]);
         order.touch(touched.attributes);
-        // Now, not when a page is next asked for: one that is kept is asked for by its stamps alone.
+        // At once, not when a page is next made: one that is kept is only checked by its stamps.
         source.stamp = order.moves();
       }
     },
@@ -163,7 +163,7 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
 
   function rowsThrough(selection: RankedSelection, name: string, order: Order): readonly OrderPlace[] {
     const known = filtered.get(name);
-    // Of an order that was dropped and made anew, another.
+    // If the order was dropped and made anew since, its former places are of no use.
     const before = known?.order === order ? known.found : undefined;
     const size = before?.places.length;
     const found = order.filter(filterOf(selection), before);
@@ -174,7 +174,7 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
 
 const sourceAt = (stamp: number): Source => ({ stamp, until: Number.POSITIVE_INFINITY, usedAt: 0 });
 
-/** Null where all pass. */
+/** The filters of a selection; null where all rows pass. */
 function filtersOf({ mode, origin, model, quote, locked, paused, search }: RankedSelection) {
   const filters = [mode, origin, model, quote, locked, paused, search];
   return filters.every((filter) => filter === null) ? null : filters;
@@ -195,14 +195,14 @@ function filterOf(selection: RankedSelection): (row: RankedRow) => boolean {
 
 const names = new WeakMap<ReadonlySet<string>, string>();
 
-/** One for all sets of the same: of many it is short, and made once. */
+/** The same short name for all sets with the same policies, made once for each set. */
 function nameOf(policies: ReadonlySet<string>): string {
   const name = names.get(policies) ?? hash('sha256', [...policies].sort().join(), 'base64');
   names.set(policies, name);
   return name;
 }
 
-/** What of a selection decides which keys are absent. */
+/** What decides in a selection which keys are absent, as text. */
 function absenceOf({ sort, sumsKnown, withoutSum, window, undated }: RankedSelection): string {
   if (isSummed(sort)) return sumsKnown ? nameOf(withoutSum[sort]) : 'none';
   if (sort === 'activity') return window === null ? 'none' : undated.join();

@@ -23,9 +23,9 @@ import {
 import type { RowWithPart } from '../memos/row-parts.ts';
 import { type Packed, packing } from './packed.ts';
 
-/** What of a policy it is found and ranked by, and what a row of a page shows, as it was read. */
+/** What a policy is found and ranked by, and what its row on a page shows, as it was read. */
 export interface RankedRow extends Record<OwnSort | SumSort, bigint>, RowWithPart {
-  /** No other row that was put beside it has the same: from 0 on, as they came. */
+  /** Its own among the rows that were built together: counted from 0 on, as they came. */
   readonly number: number;
   address: string;
   mint: string;
@@ -41,7 +41,7 @@ export interface RankedRow extends Record<OwnSort | SumSort, bigint>, RowWithPar
   paused: boolean;
   cap: bigint | null;
   balance: bigint | null;
-  /** Events of the last 24 hours, up to `until`, and the unix milliseconds up to which that can be told. */
+  /** Events of the last 24 hours; the count holds up to `until`, and can be computed from memory up to `toldUntil`. */
   events: number;
   /** Block time of the newest of them. */
   lastEvent: string | null;
@@ -79,7 +79,7 @@ const NOTHING_OWN = Object.fromEntries(OWN_SORTS.map((sort) => [sort, 0n])) as R
 const NOTHING_SUMMED = ofSums(() => 0n);
 const EVER = Number.POSITIVE_INFINITY;
 
-/** @param texts what many policies have in common is one text for all of them */
+/** @param texts what many policies have in common, each text kept once for all of them */
 export function rankedRow(policy: RankedPolicy, number: number, texts: Map<string, string>): RankedRow {
   const { address, mint, bankroll } = policy;
   const row: RankedRow = {
@@ -106,7 +106,7 @@ export const attributesOf = ({
   symbol,
 }: RankedRow): string => [mode, quote, origin, model, locked, paused, name, symbol].join('\n');
 
-/** Each says whether it is another than before. */
+/** This and the setters below return whether anything is another than before. */
 export function setPolicy(row: RankedRow, policy: RankedPolicy, texts: Map<string, string>): boolean {
   const text = POLICY.pack(policy);
   const changed = row.shown.policy !== text || row.quote !== policy.quote_mint;
@@ -166,7 +166,7 @@ export function setWindow(row: RankedRow, window: DayWindow<EventWindow> | undef
   return before !== [row.events, row.until, row.lastEvent].join();
 }
 
-/** Whether its window can be told at this moment. */
+/** Moves the window on to this moment. @returns whether it could be computed from what was read */
 export function moveOn(row: RankedRow, now: number): boolean {
   const told = row.toldUntil > now;
   const { window } = row.shown;

@@ -30,17 +30,17 @@ export const NO_POLICY_SUMS: PolicySums = {
   backlog: { policies: 0, backlog: 0, unread: 0, oldest_time: null },
 };
 
-/** Of more the engine makes the sums: these are some 100 MB, and their oldest times are found in 3 ms. */
+/** With more policies ClickHouse makes the sums: these take some 100 MB, and their oldest times are found in 3 ms. */
 const MOST_POLICIES = 250_000;
-/** Policies that come and go with one turn are as many at most. */
+/** Extra places: no more policies than this come and go with one turn. */
 const SPARE = 5_000;
-/** Policies that are read with one question. */
+/** Policies that are read with one query. */
 const RANGE = 25_000;
 
-/** What they are sums of: brought up by each turn, so that what changed is all that is read again. */
+/** The tally behind the sums: every turn brings it up to date, so that only what changed is read again. */
 const tallyOf = new WeakMap<PolicySums, PolicyTally>();
 
-/** Null where they are too many. */
+/** Null where there are too many policies. */
 export async function loadPolicySums(store: Store, most = MOST_POLICIES): Promise<PolicySums | null> {
   const count = await policyCount(store);
   if (count > most) return null;
@@ -48,14 +48,15 @@ export async function loadPolicySums(store: Store, most = MOST_POLICIES): Promis
   const tally = createPolicyTally(most + SPARE);
   for (const range of addressRangesBetween(ends.map(({ address }) => address))) {
     await eachYielding(await askInLines(store, talliedPolicies(range)), tally.putPolicy);
-    // Behind the policies: that of one that comes between would be nobody's, and no change would tell of it any more.
+    // Escrows are read after the policies: read before, the escrow of a policy that comes in between would be nobody's
+    // and left out, and no later change would bring it.
     const escrows = await askInLines(store, talliedEscrows(range));
     await eachYielding(escrows, (escrow) => tally.putEscrow(escrow.address, escrow));
   }
   return summed(tally, most);
 }
 
-/** The same, with what has changed since. */
+/** The sums with what has changed since; null where there are too many policies. */
 export async function refreshPolicySums(
   store: Store,
   before: PolicySums | null,
@@ -63,7 +64,7 @@ export async function refreshPolicySums(
   read: AlreadyRead,
   most = MOST_POLICIES,
 ): Promise<PolicySums | null> {
-  // Once they are too many the engine makes the sums: whether they are still is no question for each slot.
+  // Once there are too many, ClickHouse makes the sums: whether there still are is not asked with every slot.
   if (before === null) return null;
   const tally = tallyOf.get(before);
   const [changed, accounts] = [changedKeys(changes, 'policies'), changedKeys(changes, 'token_accounts')];
@@ -72,7 +73,7 @@ export async function refreshPolicySums(
   const known = accounts.filter(tally.isEscrow);
   const fresh = policies.map(({ quote_escrow: escrow }) => escrow).filter((one) => !tally.isEscrow(one));
   const escrows = [...(await escrowsAt(store, known, read)), ...(await escrowsAt(store, fresh, null))];
-  // Nobody sees the tally but through sums of it: what is read once more, because this turn failed, is put once more.
+  // The tally is only seen through the sums made of it: rows read again because this turn failed are simply put again.
   const there = new Set(policies.map(({ address }) => address));
   await eachYielding(policies, tally.putPolicy);
   for (const address of changed) if (!there.has(address)) tally.dropPolicy(address);
@@ -91,7 +92,7 @@ async function policiesAt(
   return found ?? (await inPieces(keys, (piece) => ask(store, talliedPolicies(piece)))).flat();
 }
 
-/** @param read null: they were not among what changed */
+/** @param read null where the keys are not among what changed */
 async function escrowsAt(
   store: Store,
   keys: readonly string[],

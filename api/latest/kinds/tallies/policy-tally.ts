@@ -20,22 +20,22 @@ interface Counts {
   paused: number;
 }
 
-/** Of an escrow. */
+/** What is known of an escrow: that it was not read, is empty, or is not. */
 const UNREAD = 0;
 const EMPTY = 1;
 const FULL = 2;
 
 /**
- * What sums over all policies are made of, 0.4 kB for each with its two addresses. What is put takes the place of what
- * stood there, and is counted as it comes; the oldest time of all is looked for where it is told.
+ * What sums over all policies are made of, 0.4 kB for each with its two addresses. A row that is put replaces the one
+ * before it and is counted at once; the oldest time is searched for when it is asked for.
  */
 export interface PolicyTally {
   size(): number;
-  /** Of an escrow that was nobody's before nothing is known then. */
+  /** An escrow that was nobody's before counts as unread from then on. */
   putPolicy(policy: TalliedPolicy): void;
   dropPolicy(address: string): void;
   isEscrow(address: string): boolean;
-  /** What it holds; undefined where it was not read. Of what is no escrow nothing is kept. */
+  /** What an escrow holds; undefined where it was not read. An address that is no escrow is ignored. */
   putEscrow(address: string, escrow: TalliedEscrow | undefined): void;
   totals(): QuoteTotalsRow[];
   backlog(): BacklogRow;
@@ -66,7 +66,7 @@ export function createPolicyTally(most: number): PolicyTally {
     counts.push({ policies: 0, agent: 0, locked: 0, paused: 0 });
     return mints.push(mint) - 1;
   };
-  /** Counts a policy, or no more. */
+  /** Adds a policy to the sums, or takes it out. */
   const count = (place: number, by: 1 | -1) => {
     const quote = quotes[place] as number;
     const [sum, of] = [sums[quote] as bigint[], counts[quote] as Counts];
@@ -78,7 +78,7 @@ export function createPolicyTally(most: number): PolicyTally {
     if (flag & LOCKED) of.locked += by;
     if (flag & PAUSED) of.paused += by;
   };
-  /** The policies of an escrow, by what is known of it. */
+  /** Adds the policies of an escrow to the counts, or takes them out, by what is known of the escrow. */
   const countHeld = (place: number, by: 1 | -1) => {
     const of = by * (holders[place] as number);
     if (held[place] === FULL) full += of;
@@ -172,8 +172,10 @@ export function createPolicyTally(most: number): PolicyTally {
   };
 }
 
-/** Of nothing. */
+/** The oldest time of nothing. */
 const EVER = Number.POSITIVE_INFINITY;
-/** Unix seconds; one that is not known makes the oldest unknown: NaN is less than every other for `Math.min`. */
+/**
+ * Unix seconds; NaN for an unknown time, which makes the oldest unknown: `Math.min` gives NaN where any argument is.
+ */
 const timeOf = (text: string | null): number => (text === null ? Number.NaN : Number(text));
 const textOf = (oldest: number): string | null => (Number.isFinite(oldest) ? String(oldest) : null);

@@ -3,7 +3,7 @@ import type { QuoteTotalsRow } from '../../../../clickhouse/queries/analytics/to
 import type { BacklogRow } from '../../../../clickhouse/queries/status/status-counts.ts';
 import type { View } from '../../view.ts';
 
-/** Sums over all policies and venue accounts: from memory, or from the engine where there are too many of them. */
+/** Sums over all policies and venue accounts: from memory, or from ClickHouse where there are too many of them. */
 export const quoteTotalsIn = (view: View): readonly QuoteTotalsRow[] =>
   view.one('policySums')?.totals ?? view.one('quoteTotals');
 

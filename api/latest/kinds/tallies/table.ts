@@ -1,13 +1,15 @@
-/** Numbers by the key of a row, in columns that grow with the rows: nothing of them is looked at by the collector. */
+/**
+ * Numbers by the key of a row, in typed arrays that grow with the rows: the garbage collector looks at none of them.
+ */
 export interface Table {
-  /** A column of numbers by place, so many of them for each. */
+  /** Adds a column with `each` numbers for every place. */
   column<Numbers>(of: NumbersOf<Numbers>, each?: number): Numbers;
   at(key: string): number | undefined;
-  /** A place for a key that has none; what stands there is another's. @throws RangeError beyond `most` */
+  /** Takes a place for a new key; its numbers are still those of a former row. @throws RangeError beyond `most` */
   take(key: string): number;
   leave(place: number): void;
   size(): number;
-  /** Behind the last place that is or was taken. */
+  /** One behind the last place that is or was taken. */
   end(): number;
 }
 
@@ -18,7 +20,7 @@ interface NumbersOf<Numbers> {
 
 const FIRST_ROOM = 256;
 
-/** @param most rows; the address space for them is taken at once, memory as they come */
+/** @param most rows; address space for all of them is reserved at once, memory is taken as they come */
 export function createTable(most: number): Table {
   const places = new Map<string, number>();
   const names: string[] = [];

@@ -4,12 +4,12 @@ import type { NamedAccountRow } from '../../../../clickhouse/progress-tables.ts'
 import { standingNames, unreadNames } from '../../../../clickhouse/queries/progress/unread-accounts.ts';
 import { changedKeys } from './changed.ts';
 
-/** How many policies and venue accounts that history names nobody has read yet. */
+/** How many policies and venue accounts that history names have not been read yet. */
 export interface UnreadNames {
   count: number;
 }
 
-/** By policy, with those of which no event may stand. */
+/** By policy, including names whose events may all have been struck or taken back. */
 type Names = ReadonlyMap<string, readonly NamedAccountRow[]>;
 
 export const NO_UNREAD_NAMES: UnreadNames = { count: 0 };
@@ -19,12 +19,12 @@ const namesOf = new WeakMap<UnreadNames, Names>();
 export const loadUnreadNames = async (store: Store): Promise<UnreadNames> =>
   counted(store, byPolicy(await unreadNames(store, null)));
 
-/** To ask for so many by their keys takes as long as to ask for all. */
+/** Reading this many by their keys takes as long as reading all. */
 const MOST_POLICIES = 2_000;
 
 /**
- * A policy that was read once stays read, and a venue account is taken for it: what was named since, and what was
- * unread, is all that can be another.
+ * Once read, a policy or venue account stays read, and a change to either is known by its policy: only names that came
+ * since, and those that were unread, can differ.
  */
 export async function refreshUnreadNames(
   store: Store,

@@ -21,25 +21,25 @@ type Parts = Map<string, readonly TalliedVenueAccount[]>;
 
 export const NO_VENUE_SUMS: VenueSums = { bridge: [], attestations: [] };
 
-/** Of more the engine makes the sums. */
+/** With more of them ClickHouse makes the sums. */
 const MOST_ACCOUNTS = 20_000;
 
-/** What they are sums of, by policy. */
+/** The accounts behind the sums, by policy. */
 const partsOf = new WeakMap<VenueSums, Parts>();
 
-/** Null where they are too many. */
+/** Null where there are too many accounts. */
 export async function loadVenueSums(store: Store): Promise<VenueSums | null> {
   if ((await venueAccountCount(store)) > MOST_ACCOUNTS * 2) return null;
   return summed(Map.groupBy(await talliedVenueAccounts(store, null), ({ policy }) => policy));
 }
 
-/** The same, with what has changed since. */
+/** The sums with what has changed since; null where there are too many accounts. */
 export async function refreshVenueSums(
   store: Store,
   before: VenueSums | null,
   changes: Changes,
 ): Promise<VenueSums | null> {
-  // Once they are too many the engine makes the sums: whether they are still is no question for each slot.
+  // Once there are too many, ClickHouse makes the sums: whether there still are is not asked with every slot.
   if (before === null) return null;
   const parts = partsOf.get(before);
   const changed = changedKeys(changes, 'venue_accounts');
@@ -81,7 +81,7 @@ function bridgeOf(asset_class: number, accounts: readonly TalliedVenueAccount[])
   };
 }
 
-/** Never zero but where none was attested: times before 1970 are attested by nobody. */
+/** Zero only where none was attested: nobody attests times before 1970. */
 function newestOf(accounts: readonly TalliedVenueAccount[]): bigint {
   return accounts.reduce((newest, { remote_asof: asof }) => {
     const time = BigInt(asof);
