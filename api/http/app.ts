@@ -37,19 +37,22 @@ export interface HttpOptions extends Reporting {
   trustProxy?: number;
   /** Reads under way side by side; further ones wait in turn. */
   readsAtOnce?: number;
-  /** Of answers that wait to be read. */
+  /** Most bytes of answers that wait for their clients to read them. */
   backlogBytes?: number;
 }
 
 const CACHE_BYTES = 80 * 1024 * 1024;
 const PACKED_BYTES = 16 * 1024 * 1024;
-/** What they lack is read together where it can be; what cannot has a few connections, and waits for its turn here. */
+/**
+ * What reads lack in memory is loaded by shared queries where it can be; the rest has a few connections, so that reads
+ * wait for their turn here.
+ */
 const READS_AT_ONCE = 12;
-/** Of those that may read much: one of them keeps an engine busy for a second. */
+/** Reads of `long` routes side by side: one of them keeps ClickHouse busy for a second. */
 const LONG_READS_AT_ONCE = 2;
-/** Of those that Postgres is asked for too: as many as it has connections for readers. While it hangs each keeps its place. */
+/** Reads of Postgres side by side: as many as it has connections for readers. While it hangs each keeps its place. */
 const POSTGRES_READS_AT_ONCE = 4;
-/** Whoever watches the process is answered as long as it lives. */
+/** Health checks wait for no turn: they are answered as long as the process lives. */
 const WAITS_FOR_NOTHING: ReadonlySet<string> = new Set(['/', '/health']);
 
 /** A table of routes as a Koa application. */
@@ -185,15 +188,15 @@ async function answerOwn(
   }
   const startedAt = performance.now();
   send(ctx, answerOf(reply), route.mediaType !== undefined || mayBeKept(route));
-  // It is printed behind what its handler waited for: the client's turn has not seen it.
+  // The answer is printed after the waits of its handler, which the client's turn has not measured.
   stateOf(ctx).alsoKept?.(performance.now() - startedAt);
 }
 
-/** One key for all the ways of asking the same: of the query only what the route knows, in the table's order. */
+/** One key for all ways of asking for the same: only the parameters that the route knows, in the order of its table. */
 function cacheKey(ctx: Context, query: URLSearchParams, route: Route, database: string): string {
   const known = query.size === 0 ? [] : Object.keys(queryProperties(route));
   const asked = known.map((name) => [name, query.get(name)]).filter(([, value]) => value !== null);
-  // Neither has a space in it.
+  // Neither the database nor the path has a space in it.
   const place = `${database} ${ctx.path}`;
   return asked.length === 0 ? place : `${place} ${JSON.stringify(asked)}`;
 }

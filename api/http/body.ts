@@ -7,13 +7,13 @@ export class ClientGoneError extends Error {
 
 export const BODY_MAX = 16 * 1024;
 
-/** In the place of a body over BODY_MAX, for whoever asks first who sends it. */
+/** In the place of a body over BODY_MAX, for routes that check who sends it first. */
 export const TOO_LARGE = Symbol('a body that is too large');
 export const WHY_TOO_LARGE = `the body is over ${BODY_MAX} bytes`;
 
 /**
- * The body of a request, or null where it is over `max` bytes: what is beyond is not even taken off the connection
- * until the answer has left.
+ * The body of a request, or null where it is over `max` bytes: the rest is not even taken off the connection until the
+ * answer has left.
  * @throws ClientGoneError where the client goes away before the end.
  */
 export function readBody(request: IncomingMessage, max: number): Promise<Buffer | null> {
@@ -31,7 +31,7 @@ export function readBody(request: IncomingMessage, max: number): Promise<Buffer 
         return;
       }
       chunks.length = 0;
-      // Whoever drops the rest is not to be stopped with every chunk of it.
+      // Otherwise whatever drops the rest would be paused with every chunk of it.
       request.off('data', take);
       request.pause();
       resolve(null);

@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
 export function clientAddress(peer: string | undefined, forwardedFor: string, trustProxy: number): string {
   const entries = forwardedFor === '' || trustProxy === 0 ? [] : forwardedFor.split(',');
   if (entries.length === 0) return counted(peer ?? '');
-  // Fewer entries than proxies: the request came in behind the first of them.
+  // Fewer entries than proxies: the request did not pass all of them.
   const forwarded = bare((entries.at(-Math.min(trustProxy, entries.length)) ?? '').trim());
   return counted(isIP(forwarded) === 0 ? (peer ?? '') : forwarded);
 }

@@ -1,12 +1,15 @@
 import type { RequestListener } from 'node:http';
 
-/** What a client had under way when it was answered; the next request on the connection comes behind it. */
+/** What a client may have under way when it is answered; the next request on the connection comes behind it. */
 export const MOST_DROPPED = 256 * 1024;
 
-/** Of a body that nobody wanted to the end so much is dropped once the answer has left; whoever goes on is cut off. */
+/**
+ * Once the answer has left, drops up to MOST_DROPPED of a body not read to its end; a client that sends more is cut
+ * off.
+ */
 export function drainingBodies(answer: RequestListener): RequestListener {
   return (request, response) => {
-    // Before Node's own listener, which would take all that comes.
+    // Before Node's own listener, which would read all that comes.
     response.prependOnceListener('finish', () => {
       if (request.complete) return;
       let dropped = 0;

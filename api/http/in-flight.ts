@@ -1,13 +1,13 @@
 import { createBag } from '../../runtime/bag.ts';
 
-/** What has been begun and not ended. */
+/** Work that has begun and not ended. */
 export interface InFlight {
   note(work: Promise<unknown>): void;
   /** Resolves once nothing is under way. */
   done(): Promise<void>;
 }
 
-/** Work whose client may be gone: no connection tells of it any more. */
+/** Tracks work whose client may be gone: no connection tells of it any more. */
 export function createInFlight(): InFlight {
   const works = createBag<Promise<unknown>>();
   return {

@@ -10,7 +10,7 @@ import type { SharedAnswers } from './answers/shared-answers.ts';
 import type { Reporting } from './middleware.ts';
 import type { Turns } from './turns/turns.ts';
 
-/** What a request in the same words is answered from. */
+/** What a request with the same target is answered from. */
 interface KeptTarget {
   database: string;
   key: string;
@@ -19,13 +19,13 @@ interface KeptTarget {
 }
 
 /**
- * Answers what was asked before in the very same words and is kept, before any route is looked for: the way through all of
- * them costs more than such an answer. Whatever else there is to do about a request is left to who comes next, in the same
+ * Answers a request whose very target was asked for before and whose answer is kept, before any routing: the way
+ * through all middleware costs more than such an answer. Any other request goes on to the next middleware in the same
  * turn: `startedAt`, and `alsoKept` or the `refusal` of a turn, are in the state of its context.
  */
 export interface KeptTargets {
   answer(ctx: Context, next: Next): Promise<void>;
-  /** It was answered with this, by a route whose answers are shared. */
+  /** Notes that this target was answered with `answer`, by a route whose answers are shared. */
   note(target: string, answer: Answer, kept: KeptTarget): void;
 }
 
@@ -36,13 +36,13 @@ export interface KeptTargetsParts {
   turns: Turns;
   backlog: SendBacklog;
   addressOf(ctx: Context): string;
-  /** Fields of every answer, names and values in turns. */
+  /** Header fields of every answer, names and values in turns. */
   always: readonly string[];
   reporting: Reporting;
 }
 
 const MOST = 16_384;
-/** Who asks more than that asks it once. */
+/** Longer targets are not kept: hardly anybody asks for one twice. */
 const LONGEST = 256;
 
 export function createKeptTargets(parts: KeptTargetsParts): KeptTargets {
@@ -50,14 +50,14 @@ export function createKeptTargets(parts: KeptTargetsParts): KeptTargets {
   const targets = createLru<KeptTarget>(MOST);
 
   const sendNow = (ctx: Context, { database, key }: KeptTarget, address: string): number | null => {
-    // What is as old as the store's silence says so, elsewhere.
+    // While the store is silent, answers need an Age field: they are made elsewhere.
     if (database !== latest.currentStore().database || latest.age() >= 1000) return null;
     const answer = shared.kept(key);
     if (answer?.status !== 200 || answer.rest !== undefined || ctx.req.socket.destroyed) return null;
     const isKnown = hasIt(ctx, answer);
     const form = packed.of(answer, ctx.get('Accept-Encoding'), isKnown);
     if (form instanceof Promise) {
-      // Whoever comes next waits for the same.
+      // The middleware behind this waits for the same packing, and gets its error.
       form.catch(() => {});
       return null;
     }

@@ -12,47 +12,49 @@ import { answerUnparsed, namingHost } from './unparsed.ts';
 
 export interface Listening {
   port: number;
-  /** Takes no more connections, lets running answers finish, those too that nobody waits for any more, then ends. */
+  /** Takes no more connections, lets running answers finish, also those whose client is gone, then ends. */
   close(): Promise<void>;
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** As often is looked for heads and bodies that do not come. */
+/** How often overdue heads and bodies of requests are looked for. */
 const CHECK_EVERY_MS = 2_000;
 /**
- * Connections that come while the process collects garbage, or starts: a client whose connection finds no place tries again after
- * a second. Node's own 511 are a fifth of a second of 2,500; the system may allow fewer.
+ * Connections that may wait while the process collects garbage, or starts: a client whose connection finds no place
+ * tries again after a second. Node's own 511 are a fifth of a second of 2,500 a second; the system may allow fewer.
  */
 const BACKLOG = 4_096;
 /** Twice as many as may be streams. */
 const MOST_CONNECTIONS = 10_000;
-/** Of one client, where no proxy stands before us that counts for itself. */
+/** Connections of one address, where no proxy stands before us, which would count as one client. */
 const MOST_OF_PEER = 2_500;
-/** Longer than a load balancer keeps a connection: the one that sends must be the one that ends it. */
+/**
+ * Longer than a load balancer keeps an idle connection: the side that sends the requests must be the one that ends it.
+ */
 const KEEP_ALIVE_MS = 75_000;
 const IDLE_MS = 120_000;
 const CLOSE_LIMIT_MS = 5_000;
-/** For what is still being made when no connection is left: whoever closes next closes what it works with. */
+/** For answers that are still being made when no connection is left: what is closed next is what they work with. */
 const WORK_LIMIT_MS = 3_000;
 
-/** What an application is told before its connections are waited for: streams have no end of their own. */
+/** Event of the application, emitted before its connections are waited for: streams have no end of their own. */
 export const CLOSING = 'closing';
 
 export interface BindOptions {
-  /** For the head of a request to come. */
+  /** How long the head of a request may take to come. */
   headersTimeoutMs?: number;
-  /** As TRUST_PROXY says; with any, whoever connects is none of the clients. */
+  /** As TRUST_PROXY says; above 0, those that connect are proxies and none of the clients. */
   trustProxy?: number;
   mostOfPeer?: number;
 }
 
-/** An address that is ours; requests wait until there is an application. */
+/** A bound address; requests wait until there is an application. */
 export interface Bound extends Listening {
   serve(app: Koa): void;
 }
 
-/** The first of these is called in the turn that is under way, which may have read before it came. */
+/** Two turns of the event loop: the first may belong to the one under way, which may have read its sockets before. */
 const whatHasComeIsRead = async (): Promise<void> => {
   await nextTurn();
   await nextTurn();
@@ -80,7 +82,7 @@ export async function bind(host: string, port: number, options: BindOptions = {}
       connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, headersTimeoutMs),
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Refused here, in the form that all else is refused in.
+      // Refused by `namingHost`, in the form that all else is refused in.
       requireHostHeader: false,
     },
     oneAtATime.listener(
@@ -96,7 +98,7 @@ export async function bind(host: string, port: number, options: BindOptions = {}
   answerUnparsed(server, oneAtATime);
   server.maxConnections = MOST_CONNECTIONS;
   if (trustProxy === 0) limitPeers(server, mostOfPeer);
-  // A connection on which nothing moves, a reader that reads nothing among them.
+  // Ends a connection on which nothing moves, also where its client reads nothing.
   server.setTimeout(IDLE_MS);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -113,9 +115,9 @@ export async function bind(host: string, port: number, options: BindOptions = {}
     },
     close: async () => {
       isClosing = true;
-      // Whoever asks again and again on a connection would keep it open for as long as it may be.
+      // Otherwise a client that asks again and again on a connection would keep it open up to the limit.
       for (const response of answering.all()) response.shouldKeepAlive = false;
-      // A connection counts as idle as long as nobody has read the request that has come on it.
+      // A connection counts as idle as long as the request that has come on it is not read.
       await whatHasComeIsRead();
       served?.emit(CLOSING);
       await new Promise<void>((resolve) => {

@@ -6,7 +6,7 @@ import { ClientGoneError } from './body.ts';
 import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
 import { publicDetail } from './public-detail.ts';
 
-/** Who is told of what was asked, and what no answer may hold. */
+/** What is called with errors and answered requests, and what no answer may hold. */
 export interface Reporting {
   /** Texts that no answer may hold. */
   secrets?: readonly string[];
@@ -24,11 +24,11 @@ export function measured({ onAnswered }: Reporting) {
   };
 }
 
-/** What is said of every answer, names and values in turns. */
+/** Header fields of every answer, names and values in turns. */
 export const ALWAYS: readonly string[] = [
   ...['Access-Control-Allow-Origin', '*'],
   ...['Access-Control-Expose-Headers', 'Age, ETag, Link, Retry-After, WWW-Authenticate'],
-  // Answers repeat what strangers wrote: nobody is to take one for a page.
+  // Answers repeat what strangers wrote: no browser is to take one for a page.
   ...['X-Content-Type-Options', 'nosniff'],
 ];
 
@@ -37,7 +37,7 @@ export function forAllOrigins({ res }: Context, next: Next): Promise<void> {
   return next();
 }
 
-/** What follows asks for the path, and some targets are no address that could have one. */
+/** The middleware behind this reads the path, and some request targets are no address that could have one. */
 export function unreadableTargets(ctx: Context, next: Next): Promise<void> | void {
   if (hasPath(ctx)) return next();
   sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.url}` });
@@ -86,7 +86,7 @@ export function methods(ctx: Context, next: Next): Promise<void> | void {
   sendJson(ctx, 405, { error: METHOD_NOT_ALLOWED });
 }
 
-/** What no route took. */
+/** Answers requests that no route took. */
 export function unknownPaths(ctx: Context): void {
   sendJson(ctx, 404, { error: `no route for ${ctx.method} ${ctx.path}` });
 }

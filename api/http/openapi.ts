@@ -98,8 +98,8 @@ function hoisted(schema: unknown, named: Json): unknown {
 }
 
 /**
- * The same, as what makes clients of such pages reads it: of alternatives that are one word each some makes code that takes
- * the first word alone, and of a `true` that stands for itself code that does not take that.
+ * The same schema as generators of clients read it: of alternatives that are one literal each, some make code that
+ * takes the first alone, and of a literal `true` code that does not take it.
  */
 function readable(schema: Json): Json {
   const { anyOf, const: only, ...rest } = schema;

@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import { clientAddress } from './client-address.ts';
 
 /**
- * Ends connections of a peer beyond its own `most`: one that opens all that there may be would leave no room for anybody.
- * Only where peers are the clients themselves.
+ * Ends connections of a peer beyond `most`: a peer that opened all that there may be would leave no room for others.
+ * Only for where peers are the clients themselves.
  */
 export function limitPeers(server: Server, most: number): void {
   const open = new Map<string, number>();

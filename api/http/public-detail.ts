@@ -1,9 +1,9 @@
 import { withoutSecrets } from '../../runtime/config/secrets.ts';
 
 const DETAIL_MAX = 300;
-/** Any URL, so that neither its password nor a key in its path or query is told, nor where our servers are. */
+/** Any URL: neither its password nor a key in its path or query may get out, nor where our servers are. */
 const URLS = /\b([a-z][a-z0-9+.-]{0,30}):\/\/[^\s"'<>]+/gi;
-/** What the system says of an address that is not reached, with the address behind it. */
+/** System errors for an address that is not reached, each with the address behind it. */
 const NOT_REACHED =
   /\b(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL) [^\s,;)]+/g;
 const BEARER = /\bBearer\s+\S+/gi;

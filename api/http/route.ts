@@ -2,12 +2,15 @@ import type { TSchema } from 'typebox';
 import type { View } from '../latest/view.ts';
 import type { TaggedBytes } from './answers/tagged-bytes.ts';
 
-/** What a handler is told of its request; nothing of Koa. */
+/** What a handler gets of its request; nothing of Koa. */
 export interface RouteContext {
   /** Decoded path parameters. */
   params: Record<string, string>;
   query: URLSearchParams;
-  /** The parsed JSON body of a POST; undefined where it is no JSON, TOO_LARGE where a session is asked for first. */
+  /**
+   * The parsed JSON body of a POST; undefined where it is no JSON. TOO_LARGE where a session is checked before its
+   * size.
+   */
   body: unknown;
   /** Header names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
@@ -42,18 +45,18 @@ interface RouteLine {
   /** Likewise of the header fields that it reads. */
   headers?: TSchema;
   body?: TSchema;
-  /** Of an answer that is no JSON. */
+  /** Media type of an answer that is no JSON. */
   mediaType?: string;
   /** The schema of the answer for each status. */
   responses: Record<number, TSchema>;
-  /** Whether it needs a session's token: who sends a body is judged before the body is, too large a one as well. */
+  /** Whether it needs a session's token: the token is checked before the body is, even before its size. */
   bearer?: true;
 }
 
-/** Answers are shared between clients as long as what they are made of stays: never for an agent route. */
+/** Answers are shared between clients as long as what they are made of stays the same: never for an agent route. */
 export interface SharedRoute extends RouteLine {
   cached: true;
-  /** Whether it may read much: a few of these at a time, so that others find room beside them. */
+  /** Whether it may read much: only a few of these run at a time, so that others find room beside them. */
   long?: true;
   answer(context: SharedContext, view: View): RouteReply;
 }
@@ -61,12 +64,12 @@ export interface SharedRoute extends RouteLine {
 /** Answers each request by itself. */
 export interface OwnRoute extends RouteLine {
   cached: false;
-  /** Whether it asks Postgres: such reads take turns of their own, so that none waits behind one that is not answered. */
+  /** Whether it asks Postgres: such reads have a gate of their own, so that others do not wait while Postgres hangs. */
   readsPostgres?: true;
   handler(context: RouteContext): Promise<RouteReply>;
 }
 
-/** Whether who has its answer already is told so: a 304 to the ETag that it came with. */
+/** Whether a client that has the answer already gets a 304 to the ETag that it came with. */
 export function mayBeKept(route: Route): boolean {
   return route.cached || route.readsPostgres === true;
 }

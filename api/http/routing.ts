@@ -5,9 +5,9 @@ import type { Route } from './route.ts';
 const WILDCARD = '/{*path}';
 
 /**
- * Hands a request to its route. A router tries each of its routes, so there is one for each first and third part of a
- * path, or for each first part where its routes have no third part that is always the same. A path with a broken escape
- * is known to none but the one that takes every path of its first part.
+ * Hands a request to its route. A router tries its routes one by one, so there is a router for each first and third
+ * part of a path, or for each first part alone where the third is no fixed word. A path with a broken percent escape
+ * only matches the wildcard route of its first part.
  */
 export function routing(
   routes: readonly Route[],
@@ -41,7 +41,7 @@ export function routing(
   };
 }
 
-/** Whether more than the second part of its path may be any. */
+/** Whether other parts of its path than the second may be anything. */
 const isOpen = ({ path }: Route): boolean =>
   path.includes('{') || path.split('/')[3]?.startsWith(':') === true;
 
@@ -55,10 +55,10 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** What stands behind the first slash, up to the second. */
+/** The text behind the first slash, up to the second. */
 const firstPart = (path: string): string => partFrom(path, 1);
 
-/** What stands behind the third. */
+/** The text behind the third slash, up to the fourth. */
 function thirdPart(path: string): string {
   const second = path.indexOf('/', 1);
   const third = second < 0 ? -1 : path.indexOf('/', second + 1);

@@ -4,7 +4,7 @@ import { MOST_DROPPED } from './drain-body.ts';
 import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
 import type { OneAtATime } from './turns/one-at-a-time.ts';
 
-/** What Node's parser gives up on, by its codes; anything else is a 400. */
+/** Answers to what Node's parser gives up on, by its codes; to anything else it is a 400. */
 const REFUSALS: Readonly<Record<string, { status: number; error: string }>> = {
   HPE_INVALID_METHOD: { status: 405, error: METHOD_NOT_ALLOWED },
   HPE_HEADER_OVERFLOW: { status: 431, error: 'the head of the request is too large' },
@@ -13,23 +13,24 @@ const REFUSALS: Readonly<Record<string, { status: number; error: string }>> = {
 };
 const MALFORMED = { status: 400, error: 'this is no HTTP request' };
 
-/** A word that a request may begin with; the first bytes of other protocols are none. */
+/** A word that a request may begin with; other protocols do not begin with one. */
 const METHOD = /^[!#$%&'*+.^_`|~\w-]+ /;
 
 interface ParserError extends NodeJS.ErrnoException {
   rawPacket?: Buffer;
-  /** Of the packet, before what is no HTTP: it may begin with other requests. */
+  /** Bytes of the packet before what is no HTTP: it may begin with other requests. */
   bytesParsed?: number;
 }
 
 const NO_EXPECTATION = { status: 417, error: 'nothing but 100-continue may be expected of this API' };
 
 /**
- * Answers what never becomes a request for the application: CONNECT, methods that no parser knows, malformed heads. What
- * was asked before on the connection is answered first: else it would be told the refusal, or find it among its bytes.
+ * Answers what never becomes a request for the application: CONNECT, methods that no parser knows, malformed heads.
+ * What was asked before on the connection is answered first: otherwise its client would take the refusal for that
+ * answer, or find it in the middle of it.
  */
 export function answerUnparsed(server: Server, { end }: Pick<OneAtATime, 'end'>): void {
-  /** Bytes that came of what is none, while what was asked before is answered. */
+  /** Bytes of what is no HTTP that came while earlier requests are answered. */
   const dropped = new WeakMap<Duplex, number>();
   const last = (socket: Duplex, refusal: typeof MALFORMED) => end(socket, () => refuse(socket, refusal));
   server.on('checkExpectation', ({ socket }) => last(socket, NO_EXPECTATION));
@@ -46,7 +47,7 @@ export function answerUnparsed(server: Server, { end }: Pick<OneAtATime, 'end'>)
   });
 }
 
-/** HTTP/1.1 has each request name the host that it means; of two names a proxy may take the other. */
+/** Refuses a request of HTTP/1.1 without a Host, and any with two: of two names a proxy may take the other. */
 export function namingHost(answer: RequestListener): RequestListener {
   return (request, response) => {
     const hosts = hostsNamed(request.rawHeaders);
@@ -55,12 +56,12 @@ export function namingHost(answer: RequestListener): RequestListener {
   };
 }
 
-/** Of names and values in turns. Node itself keeps the first. */
+/** How many Host fields there are among names and values in turns. Node itself keeps the first alone. */
 const hostsNamed = (raw: readonly string[]): number =>
   raw.filter((name, at) => at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length;
 
 function refuse(socket: Duplex, { status, error }: typeof MALFORMED): void {
-  // Who breaks the connection off meanwhile ends nothing but it.
+  // A client that breaks the connection off meanwhile ends nothing but this connection.
   socket.on('error', () => socket.destroy());
   const body = `${JSON.stringify({ error }, null, 2)}\n`;
   const head = [

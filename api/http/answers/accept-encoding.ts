@@ -6,9 +6,9 @@ export const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
 /**
- * What a client's Accept-Encoding prefers; null where that is the bytes as they are. What is not of the header's
- * grammar counts for nothing, and who asks for neither form is sent the bytes as they are. @param ours the first of them
- * where the client prefers none
+ * The encoding that a client's Accept-Encoding prefers; null for the bytes as they are, also where the client accepts
+ * nothing that we have. What does not follow the header's grammar is ignored.
+ * @param ours the first of them is taken where the client prefers none
  */
 export function preferredEncoding(header: string, ours = ENCODINGS): Encoding | null {
   if (header === '') return null;
@@ -19,7 +19,7 @@ export function preferredEncoding(header: string, ours = ENCODINGS): Encoding | 
     if (quality !== null) qualities.set(coding.toLowerCase(), quality);
   }
   const others = qualities.get('*') ?? 0;
-  // Unnamed it is acceptable, behind all that is named.
+  // Where `identity` is not named it is acceptable, behind all that is named.
   let best = qualities.get('identity') ?? others;
   let preferred: Encoding | null = null;
   for (const encoding of ours) {
@@ -31,7 +31,7 @@ export function preferredEncoding(header: string, ours = ENCODINGS): Encoding | 
   return preferred;
 }
 
-/** Null where the parameters are none of a coding. */
+/** The quality that a coding's parameters give, 1 without any; null where they are malformed. */
 function qualityOf(parameters: readonly string[]): number | null {
   if (parameters.length === 0) return 1;
   const [, quality] = (parameters.length === 1 && QUALITY.exec(parameters[0] as string)) || [];

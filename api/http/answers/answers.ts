@@ -33,7 +33,7 @@ export function sendStream(ctx: Context, { status, headers }: RouteReply, body: 
   ctx.body = body;
 }
 
-/** Sends the answer, and nothing can be set after it; 304 where the client has it already and may have kept it. */
+/** Sends the answer, and nothing can be set after it; 304 where `kept` allows it and the client has it already. */
 export function send(ctx: Context, answer: Form, kept: boolean, sendLarge: SendLarge = endInPieces): void {
   const { res } = ctx;
   const isKnown = kept && answer.status === 200 && hasIt(ctx, answer);
@@ -58,8 +58,8 @@ export function send(ctx: Context, answer: Form, kept: boolean, sendLarge: SendL
 }
 
 /**
- * The same of a kept answer that is of one piece, with the fields that are said of every answer: past Koa, whose way of
- * setting each and looking at the body again costs as much as all else of a 304.
+ * The same for a kept answer that is of one piece, with the header fields of every answer. It goes past Koa, which sets
+ * fields one by one and looks at the body again: that costs as much as all else of a 304.
  */
 export function sendKept(ctx: Context, answer: Form, isKnown: boolean, always: readonly string[]): void {
   const fields = [...always, ...fieldsOf(answer, true, isKnown)];
@@ -69,7 +69,7 @@ export function sendKept(ctx: Context, answer: Form, isKnown: boolean, always: r
   ctx.res.end(isKnown ? undefined : answer.bytes);
 }
 
-/** Names and values in turns; without a body there is no type of one. */
+/** Header fields, names and values in turns; without a body there is no Content-Type. */
 function fieldsOf(answer: Form, kept: boolean, isKnown: boolean): string[] {
   const fields = ['Cache-Control', kept ? 'no-cache' : 'no-store'];
   const { 'Content-Type': type = 'application/json; charset=utf-8', ...others } = answer.headers;
@@ -79,14 +79,14 @@ function fieldsOf(answer: Form, kept: boolean, isKnown: boolean): string[] {
   return fields;
 }
 
-/** All of them at once: they are kept anyway, and a stream of them would cost more than most are long. */
+/** Writes all pieces at once: they are in memory anyway, and to make a stream of them costs more than to write most. */
 function endInPieces(response: ServerResponse, pieces: readonly Buffer[]): void {
   response.cork();
   for (const bytes of pieces) response.write(bytes);
   response.end();
 }
 
-/** Sends an answer made on the spot: an error, or one that is nobody else's. */
+/** Sends an answer made on the spot: an error, or one that is for this client alone. */
 export function sendJson(ctx: Context, status: number, body: unknown): void {
   send(ctx, answerOf({ status, body }), false);
 }

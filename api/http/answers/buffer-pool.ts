@@ -1,20 +1,20 @@
 /** Texts, one behind the other, as bytes that are sent once. */
 export interface PooledBytes {
   bytes: Buffer;
-  /** To be called once nobody reads the bytes any more: the next are written there. Without it they are nobody else's. */
+  /** To be called once nobody reads the bytes any more: their room is then reused. Absent where they are not pooled. */
   giveBack?: () => void;
 }
 
 /** A page of 100 rows is 200 kB. */
 const EACH_BYTES = 256 * 1024;
-/** Of those that nobody uses. */
+/** How many buffers are kept that are not in use. */
 const MOST_IDLE = 64;
-/** Where less is left of the room, the last character may not have found any. */
+/** Where fewer bytes are left in a buffer, the last character may not have fitted. */
 const LAST_CHARACTER = 4;
 
 /**
- * Writes into bytes that are used again and again. Of bytes made for each page a second is as much memory as has all that
- * is in memory looked through for garbage.
+ * Writes into buffers that are used again and again. New ones for each page add up, within a second, to as much memory
+ * as brings about a full garbage collection.
  */
 export function createPooledWriter(mostIdle = MOST_IDLE): (texts: readonly string[]) => PooledBytes {
   const idle: Buffer[] = [];
@@ -32,7 +32,7 @@ export function createPooledWriter(mostIdle = MOST_IDLE): (texts: readonly strin
   };
 }
 
-/** Where they end; null where there was no room for all of them. */
+/** Where the texts end in the buffer; null where there was no room for all of them. */
 function writeAll(room: Buffer, texts: readonly string[]): number | null {
   let end = 0;
   for (const text of texts) {
@@ -43,8 +43,8 @@ function writeAll(room: Buffer, texts: readonly string[]): number | null {
 }
 
 /**
- * Small bytes are a piece of 64 kB, which they share with whatever comes and goes or, of what zlib makes, have to themselves:
- * who keeps them would keep all of it.
+ * The bytes in a buffer of their own. Small ones are a slice of 64 kB, shared with others or, where zlib made them, to
+ * themselves: to keep them would keep all of that.
  */
 export function ownBytes(bytes: Buffer): Buffer {
   if (bytes.length === bytes.buffer.byteLength) return bytes;

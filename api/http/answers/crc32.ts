@@ -1,4 +1,4 @@
-/** Of CRC-32 as gzip has it, bits in reverse order. */
+/** The polynomial of CRC-32 as gzip has it, bits in reverse order. */
 const POLYNOMIAL = 0xedb88320;
 const ONE = 0x80000000;
 
@@ -13,11 +13,13 @@ function product(a: number, b: number): number {
   return sum >>> 0;
 }
 
-/** Of x to the power of 8, 16, 32 and so on: so many zero bytes behind what was counted. */
+/** x to the power of 8, 16, 32 and so on: the factors for 1, 2, 4 … zero bytes behind what was counted. */
 const ZEROS: number[] = [0x00800000];
 for (let at = 1; at < 53; at += 1) ZEROS.push(product(ZEROS[at - 1] as number, ZEROS[at - 1] as number));
 
-/** The CRC-32 of two stretches of bytes behind each other, without looking at either again. @param length of the second */
+/**
+ * The CRC-32 of two stretches of bytes behind each other, out of that of each. @param length of the second, in bytes
+ */
 export function crc32Of(first: number, second: number, length: number): number {
   let moved = first;
   for (let at = 0, left = length; left > 0; at += 1, left = Math.floor(left / 2))

@@ -10,7 +10,7 @@ export interface Form extends PooledBytes {
   headers: Readonly<Record<string, string>>;
 }
 
-/** An answer as it is made, and as it goes to who takes no other form. */
+/** An answer as it is made, and as it goes to clients that take no packed form. */
 export interface Answer extends Form {
   rest?: readonly TaggedBytes[];
 }

@@ -4,23 +4,24 @@ import type { ServerResponse } from 'node:http';
 export type SendLarge = (response: ServerResponse, pieces: readonly Buffer[]) => void;
 
 export interface LargeAnswersOptions {
-  /** Sent side by side. */
+  /** Answers that are sent side by side. */
   atOnce?: number;
-  /** Calls back once what came meanwhile has been looked at. */
+  /** Calls back once the event loop has handled what came in meanwhile. */
   later?(call: () => void): void;
   /** Calls back so many milliseconds after it was begun or refreshed, unless it was ended. */
   startTimer?(call: () => void, ms: number): { refresh(): void; end(): void };
 }
 
-/** As much is handed to the system at once, and most systems take no more of a connection: a millisecond. */
+/** Handed to the system at once, which takes a millisecond; most systems take no more of a connection. */
 export const PART_BYTES = 4 * 1024 * 1024;
 const AT_ONCE = 2;
-/** Who has taken none of a part for so long reads at a pace of its own, and keeps no place for it. */
+/** A client that has taken nothing of a part for this long reads at a pace of its own, and gives up its place. */
 const PATIENCE_MS = 20;
 
 /**
- * Sends large answers a part at a time, with all else in between, and the first of them before the others begin: twenty
- * that share a thread and its memory end all at once, when the last would have. Who reads slowly keeps nobody waiting.
+ * Sends large answers a part at a time, with all else in between, and only a few side by side, in the order in which
+ * they came: twenty that share a thread and its memory would all end when the last does. A client that reads slowly
+ * keeps no other waiting.
  */
 export function createLargeAnswers({
   atOnce = AT_ONCE,

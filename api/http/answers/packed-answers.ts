@@ -8,23 +8,23 @@ import { createZippedPieces } from './zipped-pieces.ts';
 
 /** Answers in the form that a client takes, each made once and kept beside the bytes. */
 export interface PackedAnswers {
-  /** The answer as it is to be sent. @param hasIt of what the client has already only the head is sent */
+  /** The answer as it is to be sent. @param hasIt whether the client has it already: then only its head is sent */
   of(answer: Answer, acceptEncoding: string, hasIt: boolean): Form | Promise<Form>;
 }
 
 /** Smaller ones fit in a few packets, and stay as they are. */
 const LEAST_BYTES = 8 * 1024;
 /**
- * Up to here it is a fraction of a millisecond, and done at once: where the engine wants all cores, another thread is not
- * heard of for longer than that.
+ * Up to here packing takes a fraction of a millisecond, and is done on this thread: where ClickHouse wants all cores,
+ * another thread takes longer than that to be heard of.
  */
 const MOST_AT_HAND = 64 * 1024;
-/** More at once would keep everybody waiting: the next go as they are. */
+/** Answers packed side by side: more would keep everybody waiting, so the next are sent as they are. */
 const MOST_AT_ONCE = 16;
 
 /**
- * What is of pieces is zipped piece by piece, and only those anew that are others. A stream of `br` is one from its begin to
- * its end: 42 MB would be put together and packed again with every slot.
+ * Answers in pieces are zipped piece by piece, and only pieces that differ are zipped anew. A stream of `br` is one
+ * from its begin to its end: 42 MB would be put together and packed again with every slot.
  */
 const OF_PIECES: readonly Encoding[] = ['gzip'];
 
@@ -53,9 +53,9 @@ const PACK_AT_HAND: Record<Encoding, (bytes: Buffer) => Buffer> = {
   gzip: (bytes) => gzipSync(bytes, ZIPPED),
 };
 
-/** @param maxBytes of those packed whole, and of the pieces of others */
+/** @param maxBytes of answers packed whole, and as much again of the pieces of others */
 export function createPackedAnswers(maxBytes: number, mostAtOnce = MOST_AT_ONCE): PackedAnswers {
-  // By the bytes and not by what was asked: what says the same is packed once.
+  // Keyed by the tag of the bytes and not by the request: equal answers are packed once.
   const ready = new LRUCache<string, Buffer>({
     maxSize: maxBytes,
     sizeCalculation: (bytes, key) => bytes.length + key.length + 200,
@@ -105,12 +105,12 @@ export function createPackedAnswers(maxBytes: number, mostAtOnce = MOST_AT_ONCE)
   };
 }
 
-/** Others get it otherwise. */
+/** With Vary, since other clients get it packed. */
 function asItIs(answer: Answer): Answer {
   return { ...answer, headers: { ...answer.headers, ...VARY } };
 }
 
-/** The same tag, weak: other bytes that say the same. */
+/** With the same tag, but weak: the bytes are others that say the same. */
 function packedHead(answer: Answer): Answer {
   return { ...answer, etag: `W/${answer.etag}`, headers: { ...answer.headers, ...VARY } };
 }

@@ -3,7 +3,7 @@ import { type TaggedBytes, tagOf } from './tagged-bytes.ts';
 
 /** Items of a list one after the other, each with the comma and the newline that follow it. */
 export interface PrintedSteps extends TaggedBytes {
-  /** Where each ends. */
+  /** Where each item ends, in bytes. */
   ends: readonly number[];
 }
 
@@ -22,7 +22,7 @@ export function printedSteps(items: readonly unknown[]): PrintedSteps {
   return { bytes, tag: tagOf(bytes), ends };
 }
 
-/** Some of them, from one on up to another. @param isLast nothing follows */
+/** The items `from` up to, but without, `to`. @param isLast whether nothing follows: then the last comma is left out */
 export function stepsBetween(steps: PrintedSteps, from: number, to: number, isLast: boolean): TaggedBytes {
   const begin = steps.ends[from - 1] ?? 0;
   const end = (steps.ends[to - 1] ?? 0) - (isLast ? BETWEEN.length : 0);

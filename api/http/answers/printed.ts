@@ -3,13 +3,13 @@ import { tagOf } from './tagged-bytes.ts';
 const LIST_END = '\n  ]\n}\n';
 const [BEFORE, BEHIND] = ['{\n  "": [\n'.length, '\n  ]\n}'.length];
 
-/** An item of a list that stands in an answer's first level, as every answer is printed. */
+/** The text of an item of a list that stands in an answer's first level, indented as every answer is. */
 export const printedItem = (item: unknown): string =>
   JSON.stringify({ '': [item] }, null, 2).slice(BEFORE, -BEHIND);
 
 const PARTS = Symbol('parts');
 
-/** What is sent as it is printed already. */
+/** A body that is printed already, and sent as it is. */
 export interface Printed {
   [PARTS]: PrintedParts;
 }
@@ -17,25 +17,27 @@ export interface Printed {
 export interface PrintedParts {
   /** One behind the other, at least one. */
   texts: readonly string[];
-  /** The same only where the texts are. */
+  /** Equal only where the texts are. */
   tag: string;
 }
 
-/** Null for any other body. */
+/** The parts of a printed body; null for any other. */
 export function printedParts(body: unknown): PrintedParts | null {
   const isPrinted = typeof body === 'object' && body !== null && PARTS in body;
   return isPrinted ? (body as Printed)[PARTS] : null;
 }
 
-/** Items of a list, one after the other: many of them are put together for each answer. */
+/** Takes the items of an answer's list, one after the other; an answer is put together of many of them. */
 export interface PrintedItems {
-  /** Its text in two parts, of which the first is short. @param tag a line, the same only where its text is */
+  /**
+   * Adds an item's text in two parts, of which the first is short. @param tag one line, equal only where the text is
+   */
   add(begin: string, rest: string, tag: string): void;
 }
 
 /**
- * An answer whose last field is a list that is printed already, each item as by `printedItem`. @param head its other
- * fields, at least one; they say of an item what its tag does not
+ * An answer whose last field is a list that is printed already, each item as by `printedItem`.
+ * @param head its other fields, at least one; together with an item's tag they determine the item's text
  */
 export function printedAnswer(head: object, list: string, addTo: (items: PrintedItems) => void): Printed {
   const before = printedHead(head, list);
@@ -43,7 +45,7 @@ export function printedAnswer(head: object, list: string, addTo: (items: Printed
   let tags = '';
   addTo({
     add: (begin, rest, tag) => {
-      // In one piece, since to write a text costs more than its few characters.
+      // The separator goes with `begin`, since to write a text of its own costs more than its few characters.
       texts.push((texts.length === 1 ? '[\n' : ',\n') + begin, rest);
       tags += `\n${tag}`;
     },

@@ -2,21 +2,21 @@ import type { Context } from 'koa';
 import type { AlsoKept } from '../turns/turns.ts';
 import type { Form } from './forms.ts';
 
-/** What the stages of a request leave to each other. */
+/** What the middleware of a request leave to each other. */
 export interface RequestState {
-  /** Who asks; known before a request's turn, and read behind that. */
+  /** The client's address; set before the request's turn, and read from then on. */
   address: string;
   /** Its path in the table of routes. */
   route?: string;
-  /** Where its turn began before a route was looked for. */
+  /** When it began, by `performance.now`; set where its turn came before any routing. */
   startedAt?: number;
-  /** Of the turn that it has. */
+  /** Given by the turn that it has. */
   alsoKept?: AlsoKept;
   /** Why it was given no turn. */
   refusal?: unknown;
   /** What was sent. */
   answer?: Form;
-  /** Nobody is there to be answered. */
+  /** Set where the client went away. */
   gone?: boolean;
 }
 

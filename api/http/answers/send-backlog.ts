@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type Bag, createBag } from '../../../runtime/bag.ts';
 import { type Form, lengthOf } from './forms.ts';
 
-/** What was answered and has not left yet, because it is not read. */
+/** Answers that have not left yet, because their clients do not read them. */
 export interface SendBacklog {
   note(address: string, response: ServerResponse, answer: Form): void;
 }
@@ -11,19 +11,22 @@ interface Waiting {
   response: ServerResponse;
   /** Counts up. */
   number: number;
-  /** What takes the room, and how many bytes each: what several are sent takes it once. */
+  /** The buffers that it keeps in memory, with the bytes of each: one that is sent to several clients counts once. */
   held: ReadonlyMap<object, number>;
   bytes: number;
-  /** Waits no more; once. */
+  /** Takes it out of the backlog; does so once. */
   leave(): void;
 }
 
-/** The system takes as much at once. */
+/** Smaller answers are not counted: the system takes this much at once. */
 const LEAST_BYTES = 64 * 1024;
 
-/** A client that reads has a few MB waiting: so many of them, and no more than a machine has. */
+/** Room for many clients that read, which have a few MB waiting each, and no more than a machine has. */
 const MOST_BYTES = 512 * 1024 * 1024;
-/** A container ends whoever takes more memory than it has, and the rest of the process wants most of it. */
+/**
+ * The part of a container's memory that may wait: a process that takes more than all of it is ended, and the rest of
+ * this one wants most of it.
+ */
 const MOST_OF_MEMORY = 1 / 4;
 
 /** @param memory bytes that this process may have; 0, or more than any machine has, where nothing bounds it */
@@ -32,8 +35,8 @@ export function mostWaiting(memory: number): number {
 }
 
 /**
- * Bounds what waits for those who do not read: beyond `most` bytes, whoever has most of them waiting loses the connection
- * that has waited longest. Nobody else is refused anything.
+ * Bounds what waits for clients that do not read: beyond `most` bytes, the client with most of them waiting loses the
+ * connection that has waited longest. No other client is refused anything.
  */
 export function createSendBacklog(most: number): SendBacklog {
   const clients = new Map<string, Bag<Waiting>>();
@@ -93,7 +96,7 @@ export function createSendBacklog(most: number): SendBacklog {
   };
 }
 
-/** Bytes are kept as large as they were made, whatever part of them is sent. */
+/** Buffers are kept as large as they were made, whatever part of them is sent. */
 function heldFor({ bytes, rest = [] }: Form): ReadonlyMap<object, number> {
   const held = new Map<object, number>([[bytes.buffer, bytes.buffer.byteLength]]);
   for (const { bytes: piece } of rest) held.set(piece.buffer, piece.buffer.byteLength);

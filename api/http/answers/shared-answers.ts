@@ -12,11 +12,14 @@ type Make = (view: View) => RouteReply;
 
 /** Answers as ready bytes, kept as long as they would be made the same. */
 export interface SharedAnswers {
-  /** What is kept and would be made the same; null where there is none. */
+  /** The answer that is kept, if it would be made the same now; otherwise null. */
   kept(key: string): Answer | null;
-  /** What can be answered without waiting for anything; null where it cannot. */
+  /** The answer, if it can be made without waiting for anything; otherwise null. */
   ready(key: string, make: Make): Answer | null;
-  /** The same with whatever it takes, one production at a time for a key; failures are not kept. @param address of who asks */
+  /**
+   * The answer, after waiting for whatever it takes; one production at a time for a key, failures are not kept.
+   * @param address of the client
+   */
   wait(key: string, make: Make, inTurn: InTurn, address: string): Promise<Answer>;
 }
 
@@ -25,23 +28,27 @@ interface Kept {
   answer: Answer;
 }
 
-/** What takes so long is kept at once. */
+/** An answer that took this long to make is kept at once. */
 const QUICK_MS = 10;
 /**
- * And so is what is smaller. Where pages of 100 kB are kept that nobody asks for again, a second of them is as much memory
- * as has all that is in memory looked through for garbage, which stops everybody for longer than it takes to make them.
+ * Smaller answers are kept at once, too. If pages of 100 kB were kept that nobody asks for again, they would add up,
+ * within a second, to as much memory as brings about a full garbage collection, which stops everybody for longer than
+ * it takes to make them.
  */
 const LARGE_BYTES = 32 * 1024;
-/** Asked for again within this time it is kept, too, but takes no more than this part of the place: all pages of 300 policies. */
+/**
+ * Any other answer is kept once it is asked for again within this time, in no more than AGAIN_PART of the room: all
+ * pages of 300 policies.
+ */
 const AGAIN_MS = 25;
 const AGAIN_PART = 2 / 5;
 const MOST_ASKED = 2_000;
 /**
- * Of those in pieces, which share them with each other and with what is kept of their parts: as much as that, for there may
- * be as many answers as there are ranges, and each keeps its pieces from going.
+ * Room for answers in pieces, which they share with each other and with the parts that memory keeps: as much as those
+ * have there, for there may be as many answers as there are ranges, and each keeps its pieces in memory.
  */
 const PIECES_BYTES = 112 * 1024 * 1024;
-/** What one takes beside its bytes, of which the smallest have most: 2.4 kB of the process by measure. */
+/** What an answer takes beside its bytes, most beside the smallest: 2.4 kB of the process, as measured. */
 const EACH_BYTES = 2_400;
 
 /** @param clock milliseconds that only go forward */
@@ -63,7 +70,7 @@ export function createSharedAnswers(
   const inPieces = room(mostInPieces);
   const rooms = [ready, again, inPieces];
 
-  /** When they were made, and not kept. */
+  /** When answers were made that were not kept. */
   const asked = new LRUCache<string, number>({ max: MOST_ASKED });
   const isAskedAgain = (key: string): boolean => {
     const now = clock();
@@ -78,18 +85,20 @@ export function createSharedAnswers(
   };
 
   let memory: Source | undefined;
-  /** What is kept is of one memory: of a former one it holds no more, and would keep what that held. */
+  /**
+   * All kept answers are made of one memory: those of a former one no longer hold, and would keep what that one held.
+   */
   const forgetFormer = (now: Source | undefined) => {
     if (now !== memory) for (const one of rooms) one.clear();
     memory = now;
   };
 
   const keep = (key: string, made: Memo<RouteReply>, now = answerOf(made.value), whole = ready): Kept => {
-    // Whoever waits for it began with that memory, too.
+    // Not kept, but answered: the clients that wait for it began with that memory, too.
     if (isLetGo(made)) return { made: { ...made, value: null }, answer: keptForm(now) };
     forgetFormer(memoryOf(made));
     const before = keptOf(key);
-    // Made of other states, and says the same: its bytes stay.
+    // Where it was made of other states but says the same, the bytes that are kept stay.
     const isSame = before?.answer.etag === now.etag && before.answer.status === now.status;
     const answer = isSame ? before.answer : keptForm(now);
     if (isSame) now.giveBack?.();
@@ -124,7 +133,7 @@ export function createSharedAnswers(
       const running = reads.underWay(key);
       if (running !== undefined) {
         const { made, answer } = await running;
-        // It may have begun before what this one has to be told of.
+        // That read may have begun before a change that this client has to see.
         if (latest.held(made)) return answer;
       }
       const flight = reads.underWay(key) ?? reads.next(key, () => produce(key, make), inTurn, address);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ownBytes } from './buffer-pool.ts';
 
-/** Bytes that several answers end with, and their tag: neither is made again with each of them. */
+/** Bytes that several answers end with, and their tag: both are made once for all of them. */
 export interface TaggedBytes {
   bytes: Buffer;
   tag: string;

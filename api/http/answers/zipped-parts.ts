@@ -3,10 +3,10 @@ import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
 import { ownBytes } from './buffer-pool.ts';
 import { crc32Of } from './crc32.ts';
 
-/** A part of a gzip stream: blocks that end with a byte and need nothing that stands before them. */
+/** A part of a gzip stream: blocks that end on a byte boundary and refer to nothing before them. */
 export interface ZippedPart {
   bytes: Buffer;
-  /** As it was. */
+  /** Bytes before they were zipped. */
   length: number;
   crc: number;
 }
@@ -16,9 +16,9 @@ const deflate = promisify(deflateRaw);
 /** The quickest: JSON comes to an eighth or less, what more time saves of it is a few percent. */
 const OPTIONS = { level: 1, finishFlush: constants.Z_SYNC_FLUSH };
 
-/** Deflate, no name, no time, system unknown. */
+/** The head of a gzip stream: deflate, no name, no time, system unknown. */
 const HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-/** A last block with nothing in it. */
+/** A last block of deflate with nothing in it. */
 const LAST_BLOCK = [0x03, 0x00];
 
 const partOf = (plain: Buffer, bytes: Buffer): ZippedPart => ({

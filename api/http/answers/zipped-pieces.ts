@@ -2,22 +2,22 @@ import { LRUCache } from 'lru-cache';
 import type { TaggedBytes } from './tagged-bytes.ts';
 import { type ZippedPart, zipPart, zipPartAtHand, zippedWhole } from './zipped-parts.ts';
 
-/** What is sent in pieces as one gzip stream, of which each piece is zipped once and kept. */
+/** Answers in pieces, each as one gzip stream; every piece is zipped once and kept. */
 export interface ZippedPieces {
-  /** Null where so many are being zipped that the next goes as it is. */
+  /** Null where so many pieces are being zipped that this answer is to be sent as it is. */
   of(pieces: readonly TaggedBytes[]): Zipped | Promise<Zipped> | null;
 }
 
 type Zipped = ReturnType<typeof zippedWhole>;
 
-/** Smaller ones are zipped before another thread would have heard of them. */
+/** Smaller pieces are zipped on this thread, before another would have heard of them. */
 const SMALL_BYTES = 1024;
 
 export interface ZippedPiecesOptions {
   maxBytes: number;
-  /** Of what is lacking of an answer, up to here it is done at once. */
+  /** Bytes of an answer's pieces that are not zipped yet: up to here they are zipped on this thread, at once. */
   mostAtHand: number;
-  /** Zipped side by side: of an answer one after the other. */
+  /** Pieces zipped side by side; those of one answer are zipped one after the other. */
   mostAtOnce: number;
 }
 
@@ -58,7 +58,7 @@ export function createZippedPieces({ maxBytes, mostAtHand, mostAtOnce }: ZippedP
 
   return {
     of: (pieces) => {
-      // Looked up once: what is kept of one may make another go.
+      // Looked up once: to keep one piece may drop another.
       const known = pieces.map(({ tag }) => ready.get(tag));
       const lacking = pieces.filter((_, at) => known[at] === undefined);
       const bytes = lacking.reduce((sum, piece) => sum + piece.bytes.length, 0);

@@ -1,42 +1,43 @@
 import { createLru } from '../../../runtime/lru.ts';
 
-/** What a client has had of late of something that all share. */
+/** How much a client has used recently of something that all share. */
 export interface Account {
-  /** STRANGERS of those that have one together. */
+  /** STRANGERS for the account that strangers have together. */
   address: string;
   /** Milliseconds, as of `at`. */
   had: number;
   at: number;
 }
 
-/** None that an address could be. */
+/** Equals no address. */
 const STRANGERS = '';
 
 export interface Accounts {
-  /** Whose account the next request of an address is. */
+  /** The account that the next request of an address is charged to. */
   of(address: string): Account;
   charge(account: Account, ms: number): void;
-  /** What it has had, halved with each second that went by since. */
+  /** The milliseconds it has used, halved with each second that went by since. */
   had(account: Account): number;
-  /** Whether another than this one asked of late. */
+  /** Whether a client of another account asked recently. */
   isOtherAbout(account: Account): boolean;
 }
 
 const HALVED_IN_MS = 1_000;
 const ABOUT_MS = 5_000;
-/** The ones that were not heard of for longest are strangers again. */
+/** With more, the addresses that were not heard of for longest are strangers again. */
 const MOST_KNOWN = 20_000;
 
 /**
- * One account for each address; strangers together have one until their second request: who comes from a new address
- * each time gains nothing by it, and takes nothing from those who were here before.
- * @param now milliseconds that only go forward
+ * One account for each address; strangers have one together until their second request: a client that comes from a new
+ * address each time gains nothing by it, and takes nothing from those that were here before.
  */
 export function createAccounts(now: () => number): Accounts {
   const open = (address: string): Account => ({ address, had: 0, at: now() });
   const strangers = open(STRANGERS);
   const known = createLru<Account>(MOST_KNOWN);
-  /** Of the last who asked, and of the last before that who was another, what is or will be his own. */
+  /**
+   * The account that is, or will be, that of the last address that asked; `other`: of the last different one before it.
+   */
   let last = { own: strangers, at: Number.NEGATIVE_INFINITY };
   let other = last;
 

@@ -1,7 +1,7 @@
 import { BusyError } from '../../../runtime/errors.ts';
 import type { Account, Accounts } from './accounts.ts';
 
-/** Who waits for his turn. */
+/** A request that waits for its turn. */
 export interface Waiting {
   begin(): void;
   refuse(error: BusyError): void;
@@ -11,11 +11,13 @@ export interface Waiting {
 export interface ClientQueues {
   /** @throws BusyError where there is no place */
   add(account: Account, one: Waiting): void;
-  /** Whether somebody of this account waits. */
+  /** Whether a request of this account waits. */
   has(account: Account): boolean;
-  /** Whether anybody waits. */
+  /** Whether any request waits. */
   any(): boolean;
-  /** Calls the first in the queue of the account that has had least, of those that may; false where there is none. */
+  /**
+   * Begins the first in the queue of that account which has used least of those that `may`; false where there is none.
+   */
   call(may: (account: Account) => boolean): boolean;
 }
 
@@ -26,7 +28,7 @@ interface Queue {
 
 /**
  * Where all places to wait are taken, the longest queue gives one up.
- * @param waitMs nobody waits for longer
+ * @param waitMs how long a request may wait before it is refused
  * @param now milliseconds that only go forward
  */
 export function createClientQueues(
@@ -37,7 +39,7 @@ export function createClientQueues(
 ): ClientQueues {
   let places = 0;
   const queueOf = new WeakMap<Account, Queue>();
-  /** Those in which somebody waits; of those that have had the same the first is next. */
+  /** Those that are not empty; of accounts that have used the same, the first is next. */
   const queues: Queue[] = [];
   let isLooking = false;
   const tooMany = () => new BusyError('too many reads wait');
@@ -66,7 +68,7 @@ export function createClientQueues(
     leave(longest, length - 1)?.refuse(tooMany());
   }
 
-  /** One timer for all: most who wait do so for less than a millisecond. */
+  /** Refuses those that have waited for too long. One timer for all: most wait for less than a millisecond. */
   function lookForLate(ms: number): void {
     if (isLooking) return;
     isLooking = true;
@@ -108,7 +110,7 @@ export function createClientQueues(
       const queue = leastHad(may);
       const one = queue === null ? undefined : leave(queue, 0);
       if (queue === null || one === undefined) return false;
-      // Of those that have had the same another is next.
+      // Of accounts that have used the same, another is next.
       if (queue.waiting.length > 0) queues.push(...queues.splice(queues.indexOf(queue), 1));
       one.begin();
       return true;

@@ -1,10 +1,10 @@
-/** Who asked of late and has had little: those who have had much make room for them. */
+/** Clients that asked recently and have used little: those that have used much make room for them. */
 export interface ModestClients {
-  /** He asked, and has had little. */
+  /** Notes that a client asked that has used little. */
   note(address: string): void;
-  /** He asked, and has had much by now: he is nobody to make room for. */
+  /** Notes that a client asked that has used much by now: nobody makes room for it. */
   leave(address: string): void;
-  /** Whether there are any. @param except who wants to know it for himself: nobody makes room for himself */
+  /** Whether there are any. @param except the client that this is asked for: it makes no room for itself */
   anyRecent(except?: string): boolean;
 }
 
@@ -12,7 +12,7 @@ const RECENT_MS = 1_000;
 
 /** @param now milliseconds that only go forward */
 export function createModestClients(now: () => number): ModestClients {
-  /** Who asked and when, longest ago first. */
+  /** When each address last asked, longest ago first. */
   const asked = new Map<string, { at: number }>();
   let last: { address: string; asked: { at: number } } | null = null;
   const forget = (address: string) => {

@@ -4,12 +4,14 @@ import type { Duplex } from 'node:stream';
 /** The requests of each connection, one after the other. */
 export interface OneAtATime {
   /**
-   * Begins a request once the answer of the one before it has left the connection. Whoever sends a thousand at once and
-   * reads nothing has one answer made that waits for him, not a thousand; and whoever goes on sending without waiting for
-   * any is cut off.
+   * Begins a request once the answer of the one before it has left the connection. For a client that sends a thousand
+   * at once and reads nothing, one answer is made and waits, not a thousand; a client that goes on sending without
+   * waiting for any is cut off.
    */
   listener(answer: RequestListener): RequestListener;
-  /** Ends a connection that says nothing more, behind the answers of what it asked before: `refuse` has the last word. */
+  /**
+   * Ends a connection that takes no more requests, behind the answers to those it has; `refuse` writes the last one.
+   */
   end(socket: Duplex, refuse: () => void): void;
 }
 
@@ -20,15 +22,15 @@ interface Asked {
 }
 
 interface Line {
-  /** The first is the one that is answered. */
+  /** Its requests; the first is the one that is being answered. */
   asked: Asked[];
-  /** Nothing more is said on it. */
+  /** Whether no more requests are taken on it. */
   isEnding: boolean;
-  /** Behind all of them, once. */
+  /** Called once, behind the answers to all of them. */
   end: () => void;
 }
 
-/** Each that waits is kept, and the one before them may be a stream that has no end. */
+/** Each request that waits is kept in memory, and the one before them may be a stream, which has no end. */
 const MOST_WAITING = 32;
 
 export function createOneAtATime(): OneAtATime {
@@ -40,7 +42,7 @@ export function createOneAtATime(): OneAtATime {
   };
   const next = (socket: Duplex, line: Line): void => {
     line.asked.shift();
-    // Of a connection that is gone nothing is begun, however much waits.
+    // For a connection that is gone nothing is begun, however much waits.
     if (socket.destroyed) return;
     const [first] = line.asked;
     if (first === undefined) line.end();
@@ -70,7 +72,7 @@ export function createOneAtATime(): OneAtATime {
       };
       const last = line.asked.at(-1);
       if (last !== undefined && !last.request.complete) {
-        // What it was to be answered would never have come: the refusal takes its place.
+        // The request is incomplete, so its answer would never come: the refusal takes its place.
         line.asked.pop();
         if (last.response.headersSent) socket.destroy();
       }

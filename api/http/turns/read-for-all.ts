@@ -1,13 +1,13 @@
 /** Runs a read of the store when it is its turn. @throws BusyError */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Reads that many ask for by one key: one at a time for each, and everybody waits for it in his own line. */
+/** Reads that many clients ask for by one key: one at a time for each key, and every client waits in its own queue. */
 export interface ReadsForAll<T> {
-  /** The one that has begun. */
+  /** The read of this key that has begun; undefined where none has. */
   underWay(key: string): Promise<T> | undefined;
   /**
-   * The next one. Of all who want it, whoever has his turn first begins it.
-   * @throws BusyError where the line of this address refuses it, and those of all who came before have
+   * The next read of this key. Of all clients that want it, the one whose turn comes first begins it.
+   * @throws BusyError where the queue of this address refuses it, and so did those of all that came before
    */
   next(key: string, work: () => Promise<T>, inTurn: InTurn, address: string): Promise<T>;
 }
@@ -15,11 +15,11 @@ export interface ReadsForAll<T> {
 /** A read that is waited for. */
 interface Wanted<T> {
   read: Promise<T>;
-  /** Begins it, unless somebody has: then the turn is over at once. */
+  /** Begins the read, unless another turn has: then this turn is over at once. */
   begin(): Promise<void>;
-  /** Of each address that waits: however often it asks, it has one place in its line. */
+  /** The turn of each address that waits: however often it asks, it has one place in its queue. */
   turns: Map<string, Promise<void>>;
-  /** Of who came last. */
+  /** The turn of the client that came last. */
   last: Promise<void> | null;
 }
 
@@ -35,7 +35,7 @@ export function createReadsForAll<T>(): ReadsForAll<T> {
       const begun = work().finally(() => underWay.delete(key));
       underWay.set(key, begun);
       resolve(begun);
-      // It fails for those who wait for it, and not for whose turn it was alone.
+      // An error is for those that wait for the read, not for the turn that began it.
       await begun.catch(() => {});
     };
     const one: Wanted<T> = { read, begin, turns: new Map(), last: null };
@@ -43,7 +43,7 @@ export function createReadsForAll<T>(): ReadsForAll<T> {
     return one;
   };
 
-  /** Where the line has no place for it those who came before have: they wait no longer than it would. */
+  /** Where the client's queue has no place, it relies on the turns of those that came before: they wait no longer. */
   const turnOf = async (one: Wanted<T>, inTurn: InTurn): Promise<void> => {
     const before = one.last;
     try {

@@ -8,7 +8,7 @@ export interface ReadGateOptions {
   /** Reads that wait for their turn, of all clients together. */
   most?: number;
   waitMs?: number;
-  /** Says more of who is about: most are answered without asking the store. */
+  /** Knows of more clients than this gate: most are answered without asking the store. */
   others?: Pick<ModestClients, 'anyRecent'>;
   /** Calls back after so many milliseconds. */
   after?(call: () => void, ms: number): void;
@@ -21,21 +21,26 @@ export type ReadGate = <T>(address: string, work: () => Promise<T>) => Promise<T
 
 const MOST = 512;
 const WAIT_MS = 5_000;
-/** What one may have of the places while others are about, and while nobody is: who comes then finds room. */
+/**
+ * What one client may have of the places while others ask, too, and (ALONE) while none do: a newcomer then finds room.
+ */
 const BESIDE_OTHERS = 1 / 4;
 const ALONE = 3 / 4;
-/** What all who have had much may have of them together while somebody who has had little is about. */
+/** What all clients that have used much may have of the places together while a modest client is about. */
 const GREEDY = 1 / 6;
-/** Of what halves with each second: less than one read after the other. */
+/** Up to here a client has used little, of what halves with each second: less than by one read after the other. */
 const LITTLE_MS = 1_000;
-/** Their places rest as long as they were used, then: a store that others write to and read meanwhile has its cores for these. */
+/**
+ * Their places then rest for as long as they were used, at most for this long: meanwhile the store's cores are free for
+ * those that write to it and for other reads.
+ */
 const MOST_REST_MS = 500;
 const NOBODY: Pick<ModestClients, 'anyRecent'> = { anyRecent: () => false };
 
 /**
- * Reads wait in a line for each client, and whoever has kept the store busy least is next. Nobody has more than a part of
- * the places, and those who have had much have a smaller one together while somebody who has had little is about: behind
- * what is under way already everybody waits.
+ * Reads wait in a queue for each client, and the client that has kept the store busy least is next. No client has more
+ * than a part of the places, and those that have used much share a smaller part while a modest client is about: nobody
+ * can go before what is under way already.
  */
 export function createReadGate(options: ReadGateOptions): ReadGate {
   const { atOnce, most = MOST, waitMs = WAIT_MS, others = NOBODY } = options;
@@ -45,7 +50,7 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
   const own = createModestClients(now);
   const underWay = new Map<Account, number>();
   let all = 0;
-  /** Of those under way, begun by who had had much by then, and those whose place rests. */
+  /** Reads under way whose client had used much when they began, and places that rest after such reads. */
   let greedy = 0;
 
   const isModestAbout = ({ address }: Account) => own.anyRecent(address) || others.anyRecent(address);
@@ -56,7 +61,7 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
     if (all >= atOnce || (underWay.get(account) ?? 0) >= placesOf(part)) return false;
     return hasHadLittle(account) || !isModestAbout(account) || greedy < placesOf(GREEDY);
   };
-  /** Ends it; whoever may begin then begins. */
+  /** Begins a read. What it gives ends the read, and begins those that may then begin. */
   const begin = (account: Account): (() => void) => {
     const isGreedy = !hasHadLittle(account);
     const begunAt = now();

@@ -2,44 +2,44 @@ import { type Account, createAccounts } from './accounts.ts';
 import { createClientQueues } from './client-queues.ts';
 import { createModestClients, type ModestClients } from './modest-clients.ts';
 
-/** Charges the client of a request for what it kept the thread for behind its first wait. */
+/** Charges the client of a request for the milliseconds that it kept the thread for after its first wait. */
 export type AlsoKept = (ms: number) => void;
 
 /**
- * Begins a request when it is its client's turn; what it gives is how many bytes were answered. What it keeps the thread
- * for until it waits for anything is measured here, and what it does behind that it tells.
- * @throws BusyError
+ * Begins a request when it is its client's turn; `work` resolves to the number of bytes answered. The time that it
+ * keeps the thread up to its first wait is measured here; what it keeps it for after that, it reports by `alsoKept`.
  */
 export type Turns = (address: string, work: (alsoKept: AlsoKept) => Promise<number>) => Promise<void>;
 
 export interface TurnsOptions {
   /** Milliseconds that only go forward. */
   now?(): number;
-  /** Calls back once what came meanwhile has been looked at. */
+  /** Calls back once the event loop has handled what came in meanwhile. */
   later?(call: () => void): void;
-  /** Is told who asks, for whoever else has to make room. */
+  /** Is notified of who asks, so that others can make room, too. */
   modest?: ModestClients;
   /** Calls back after so many milliseconds. */
   after?(call: () => void, ms: number): void;
 }
 
-/** A tenth of the thread, of what halves with each second. */
+/** Up to here a client has used little, of what halves with each second: a tenth of the thread. */
 const LITTLE_MS = 150;
-/** So long requests are begun before anything else is looked at. */
+/** How long requests are begun before the event loop handles anything else. */
 const SLICE_MS = 1;
-/** Those who have had much rest so many times as long as what they were given kept the thread. */
+/** Clients that have used much rest for so many times as long as their requests kept the thread. */
 const RESTS = 3;
-/** What keeps the thread for longer is none of theirs. */
+/** They rest no longer than this: what keeps the thread for longer is none of theirs. */
 const MOST_REST_MS = 100;
-/** Beside what is measured of a request: it is read and routed, and its answer is written. */
+/** Charged for each request beside what is measured: it is read and routed, and its answer is written. */
 const LEAST_MS = 0.05;
 const BYTES_PER_MS = 2_000_000;
 const MOST = 2_048;
 const WAIT_MS = 5_000;
 
 /**
- * One thread answers everybody. Who has had little of it is answered at once, as long as few ask; else all wait in a line
- * each, least had first. While somebody who has had little is about, those who have had much have a quarter of the time.
+ * One thread answers everybody. A client that has used little is answered at once, as long as few ask; otherwise each
+ * has a queue, and the one that has used least is next. While a modest client is about, those that have used much have
+ * a quarter of the time.
  */
 export function createTurns({
   now = () => performance.now(),
@@ -51,11 +51,11 @@ export function createTurns({
   const queues = createClientQueues(accounts, MOST, WAIT_MS);
   const hasHadLittle = (account: Account) => accounts.had(account) <= LITTLE_MS;
   const anybody = () => true;
-  /** What was begun since what came from outside was last looked at. */
+  /** Milliseconds in which requests were begun since the event loop last handled what came in. */
   let begun = 0;
   let isCalling = false;
   let isResting = false;
-  /** How long what they were given kept the thread, that those who have had much have not rested for. */
+  /** Milliseconds for which queued requests kept the thread, and that nobody has rested for yet. */
   let owed = 0;
 
   const callSoon = () => {
@@ -70,7 +70,10 @@ export function createTurns({
       callSoon();
     }, ms);
   };
-  /** What is begun now is behind it looked up, packed and written: all of that is counted until others are heard again. */
+  /**
+   * Requests that are begun now are looked up, packed and written after that: all of it counts, up to the time when the
+   * event loop handles what came in.
+   */
   const oweWhatFollows = () => {
     const startedAt = now();
     later(() => {
@@ -109,7 +112,7 @@ export function createTurns({
       else modest.leave(account.address);
       if (isModest && begun < SLICE_MS && !queues.has(account)) begin();
       else queues.add(account, { begin, refuse });
-      // Also where nobody waits: what is begun from now on counts anew.
+      // Also where nobody waits: it sets `begun` back to 0.
       if (isModest || !isResting) callSoon();
     });
 }
