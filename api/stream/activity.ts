@@ -22,7 +22,7 @@ import {
 import type { ChainPosition, FilledIn } from './position.ts';
 import { createToldOnce, takenBackAt } from './told-once.ts';
 
-/** An event, where a client is that has it, and whose it is. */
+/** An event, the position of a client that has it, and the mint it is of. */
 export interface ChainEvent {
   identity: string;
   position: ChainPosition;
@@ -31,23 +31,25 @@ export interface ChainEvent {
   data: unknown;
 }
 
-/** What is new: an event, or that some of what was told is void. */
+/** What is new: an event, or that some of the events sent before are void. */
 export type ChainNews = ChainEvent | TakenBack;
 
 export interface ActivityNews<Told = ChainEvent> {
-  /** In the order in which they are to be told. */
+  /** In the order in which they are to be sent. */
   events: Told[];
-  /** Why not all that is new is among them; null where it is. */
+  /** Why they are not all that is new; null where they are. */
   gap: string | null;
 }
 
-/** More new events at once than this are not told one by one. */
+/** More new events at once than this are not sent one by one. */
 const MOST_AT_ONCE = 2_000;
-/** As many identities as the last slots may have; beyond, their events are not told one by one either. */
+/** Identities that are read of the last slots; where there are more, their events are not sent one by one either. */
 const MOST_RECENT = 20_000;
-/** What one client may have missed and still be told event by event. */
+/** What one client may have missed and still be sent event by event. */
 const MOST_MISSED = 1_000;
-/** How often those who listen are told at most that events came late: whoever reads history again brings them for hours. */
+/**
+ * At most this often are clients told that events came late: a process that reads history again brings them for hours.
+ */
 const LATE_EVERY_MS = 10_000;
 const CAME_LATE = 'events came late, in slots that were told already';
 
@@ -57,28 +59,28 @@ const NOTHING: ActivityNews = { events: [], gap: null };
 export interface ActivityFeed {
   /** Begins with what is in the store now: nothing of it is news. */
   begin(): Promise<void>;
-  /** Up to where everything was told. */
+  /** The position up to which everything was sent. */
   tip(): ChainPosition;
   /** What is new in the store since the last call. */
   news(): Promise<ActivityNews<ChainNews>>;
-  /** What a client missed up to the position given; a reason where that cannot be told event by event. */
+  /** What a client missed up to the position given; a reason where that cannot be sent event by event. */
   missed(since: ChainPosition, until: ChainPosition, mint: string | null): Promise<ActivityNews>;
 }
 
-/** The events of all policies as whole slots of them are applied: two questions a marker, for all clients. */
+/** The events of all policies as whole slots of them are applied: two queries a marker, for all clients. */
 export function createActivityFeed(latest: Latest, now = () => performance.now()): ActivityFeed {
   let at: { store: Store; window: EventWindow; made: Memo<IndexPosition>; since: number } | null = null;
   const toldOnce = createToldOnce();
   let lateToldAt = Number.NEGATIVE_INFINITY;
   const mayTellLate = () => now() - lateToldAt >= LATE_EVERY_MS;
-  // Connections of their own: neither memory nor pages wait for streams, and nobody's news for what another has missed.
+  // Connections of their own: neither memory nor pages wait for streams, nor the news for what a client has missed.
   const currentStore = () => asideOf(latest.currentStore(), 'streams', 1);
   const missedStore = () => asideOf(latest.currentStore(), 'missed events', 1);
 
   const begin = async (store: Store): Promise<void> => {
-    // Read first: memory that nobody asked for a while does not know whether it still holds.
+    // Read first: memory that was not read for a while does not know whether it still holds.
     const made = await latest.read(indexPosition);
-    // Nothing was applied since: whoever comes and goes asks nothing anew.
+    // Nothing was applied since: a client that comes and goes causes no new queries.
     if (at !== null && at.store === store && latest.held(at.made)) return;
     const { slot } = made.value;
     const from = slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n;
@@ -104,7 +106,7 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
       }
       const made = await latest.read(indexPosition);
       const { slot, closedGaps } = made.value;
-      // Until it is told of, everybody's place is still one from before it came. A gap that is told anyway tells it, too.
+      // Until clients are told of what came late, their positions are from before it. A gap sent anyway tells of it.
       const late = mayTellLate() || closedGaps !== tip.closedGaps ? made.value.late : tip.late;
       if (at.store !== store && slot < tip.slot) {
         await begin(store);
@@ -117,11 +119,11 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
         return { events: [], gap: 'too much happened at once' };
       }
       const { window, takenBack, fresh } = at.window.movedTo(slot, { closedGaps, late }, identities);
-      // Behind all else: who has it is at the tip.
+      // Behind all else: a client that has it is at the tip.
       const again = takenBackAt(toldOnce.dueAt(made.value, now()), window.tip());
       const isTooMuch = takenBack.length + fresh.length + again.length > MOST_AT_ONCE;
       const events = isTooMuch ? [] : [...takenBack, ...(await read(store, fresh, identities)), ...again];
-      // Not before they are read: where that fails they are news the next time.
+      // Not before the events are read: if that fails, they are news the next time.
       at = { store, window, made, since: now() };
       toldOnce.toldAgain(again);
       toldOnce.told(takenBack, now());
@@ -135,10 +137,10 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
       const gap = filledIn(since, until);
       if (gap !== null) return { events: [], gap };
       const from = since.slot > WINDOW_SLOTS ? since.slot - WINDOW_SLOTS : 0n;
-      // A client says himself how far back he is: what that would cost is looked at first.
+      // A client says itself how far back it is: what reading from there would cost is looked at first.
       if (await hasManyEvents(store, from, until.slot, MOST_RECENT))
         return { events: [], gap: 'the position is too old' };
-      // Of those beyond what is told none is read, where the client has as many of the last slots as he says.
+      // Reads none beyond what may be sent, as long as the client has as many events of the last slots as it says.
       const most = mint === null ? Math.min(MOST_RECENT, since.recent + MOST_MISSED + 1) : MOST_RECENT;
       const identities = await eventIdentities(store, from, until.slot, most);
       if (identities.length === MOST_RECENT) return { events: [], gap: 'the position is too old' };
@@ -156,7 +158,7 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
 
 interface IndexPosition extends FilledIn {
   slot: bigint;
-  /** The partition that is furthest is there. */
+  /** The slot of the partition that is furthest. */
   highest: bigint;
 }
 
@@ -168,7 +170,7 @@ function indexPosition(view: View): IndexPosition {
   return { slot, highest, closedGaps, late: applied.late_batches };
 }
 
-/** Why what was filled in since is not told event by event; null where nothing was. */
+/** Why what was filled in since is not sent event by event; null where nothing was. */
 function filledIn(since: FilledIn, until: FilledIn): string | null {
   if (since.closedGaps !== until.closedGaps) return 'a gap of history was closed: its events are in the list';
   return since.late === until.late ? null : CAME_LATE;

@@ -4,9 +4,12 @@ import { eventText, HEARTBEAT, type StreamEvent } from './wire.ts';
 
 /** How much may wait for one client. */
 export const BEHIND_MAX_BYTES = 1024 * 1024;
-/** Handed on before it is asked for. */
+/** Bytes that are handed on before the response asks for them. */
 const AHEAD_BYTES = 16 * 1024;
-/** As long as a connection on which nothing moves: who was told its end and took nothing of it is looked for as often. */
+/**
+ * As long as a connection on which nothing moves may stay; how often a client that was sent its end is looked at,
+ * whether it has taken any of it.
+ */
 export const END_LIMIT_MS = 120_000;
 
 export interface StreamClient {
@@ -15,18 +18,18 @@ export interface StreamClient {
   send(event: StreamEvent): void;
   write(text: string | Buffer): void;
   beat(): void;
-  /** Ends it behind all that waits for it. */
+  /** Ends the connection behind all that waits for it. */
   end(reason: string): void;
-  /** Ends it in place of what waits for it. */
+  /** Drops what waits for it, and ends the connection. */
   cut(reason: string): void;
   ended(): boolean;
-  /** How many bytes stand in its line. */
+  /** How many bytes stand in its queue. */
   inLine(): number;
-  /** Waits until nothing stands in it any more, or the client has ended; so long at most. */
+  /** Waits until the queue is empty or the client has ended, `mostMs` at most. */
   emptied(mostMs: number): Promise<void>;
 }
 
-/** One connection: bounded in what waits for it, and told why where it is ended. @param room what waits for all of them */
+/** One connection: bounded in what waits for it, and told why it is ended. @param room counts what waits for all */
 export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed: () => void): StreamClient {
   const line: Buffer[] = [];
   let inLine = 0;
@@ -45,7 +48,7 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
       give(next);
     }
   };
-  /** It may be asked for more within. */
+  /** `push` may ask for more before it returns. */
   const give = (bytes: Buffer) => {
     isWanted = false;
     if (body.push(bytes)) isWanted = true;
@@ -68,7 +71,7 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
     for (const bytes of line.splice(0)) leave(bytes);
   };
   const put = (bytes: Buffer) => {
-    // Nothing stands in the line then.
+    // The queue is empty then.
     if (isWanted) return give(bytes);
     line.push(bytes);
     inLine += bytes.length;
@@ -90,12 +93,15 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
     tellEmptied();
     endWhoTakesNothing();
   };
-  /** Its place is taken until then. Nothing is added any more: what waits becomes less where it takes something. */
+  /**
+   * Destroys an ended connection whose client takes nothing, as it keeps its place until then. Nothing is added any
+   * more: what waits becomes less where the client takes some of it.
+   */
   const endWhoTakesNothing = () => {
     let waited = inLine + body.readableLength;
     const limit = setTimeout(() => {
       const waits = inLine + body.readableLength;
-      // Without an error the response would be left open: whoever pipes has seen the end come.
+      // Without an error the response would be left open: the pipe to it has seen the stream end.
       if (waits >= waited) return void body.destroy(new Error('its end was not read'));
       waited = waits;
       limit.refresh();

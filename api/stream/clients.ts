@@ -5,7 +5,7 @@ export interface ClientLimits {
   most: number;
   mostOfAddress: number;
   heartbeatMs: number;
-  /** Of what waits for all of them. */
+  /** Most bytes that wait for all clients together. */
   mostWaiting: number;
 }
 
@@ -24,8 +24,8 @@ export interface Clients {
 }
 
 /**
- * All connections of a process, bounded in all and by address, and in what waits for all of them: beyond that the address
- * that has most waiting loses the connection that has most of it. One timer beats for all.
+ * All connections of a process, bounded in number, by address, and in what waits for all of them: beyond that the
+ * address that has most waiting loses its connection that has most of it. One timer sends all heartbeats.
  */
 export function createClients(limits: Partial<ClientLimits> = {}): Clients {
   const { most, mostOfAddress, heartbeatMs, mostWaiting } = { ...LIMITS, ...limits };

@@ -4,7 +4,7 @@ import { FIRST_DERIVED_POSITION } from '../../schemas/extract/groups.ts';
 import type { ChainPosition, FilledIn } from './position.ts';
 import { recentIn } from './recent.ts';
 
-/** An event that nobody was told of, and where a client is that has it. */
+/** An event that was not sent yet, and the position of a client that has it. */
 export interface Fresh {
   identity: string;
   position: ChainPosition;
@@ -13,23 +13,24 @@ export interface Fresh {
 export const identityOf = ({ signature, position }: { signature: string; position: number }) =>
   `${signature}.${position}`;
 
-/** Whose events are others than were told, and where a client is that has heard so. */
+/** A mint whose events are others than were sent, and the position of a client that has been told so. */
 export interface TakenBack {
   mint: string;
   position: ChainPosition;
 }
 
-/** The events of the last slots, by which one knows what is new and what came late. */
+/** The events of the last slots, which tell what is new and what came late. */
 export interface EventWindow {
-  /** Everything of the slots up to this one has been told. */
+  /** The position up to which everything was sent. */
   tip(): ChainPosition;
-  /** From which slot on identities are to be read to move to another. */
+  /** The slot behind which identities have to be read to move the window on. */
   readFrom(): bigint;
   /**
    * The window up to `slot`, and the events that are new in it, in the order of the chain. Those that came late, into
-   * slots that were told already, stand first, and before them what was taken back: whoever has a new one has all that
-   * too, wherever he is cut off. What stands in place of what was taken back is not new: it would count twice. That
-   * more was filled in no position says, for who has these has not been told of that. This window stays as it is.
+   * slots that were sent already, stand first, and before them what was taken back: a client that has a new one has all
+   * that too, wherever it is cut off. Events in place of those that were taken back are not new: they would count
+   * twice. No position counts what else was filled in, since a client that has these has not been told of that. This
+   * window stays as it is.
    * @param identities all events with readFrom() < slot <= `slot`, in the order of the chain.
    */
   movedTo(slot: bigint, filledIn: FilledIn, identities: readonly EventIdentity[]): MovedWindow;
@@ -77,7 +78,7 @@ export function createEventWindow(
       }
       const withLate = positionAt(before.slot, ordinalAtTip);
       const mints = [...new Set(gone.map(({ mint }) => mint))];
-      // Not before the last of them has anybody all that the counts of the new place stand for.
+      // Only with the last of them has a client all that the counts of the new position stand for.
       const last = mints.length + late.length - 1;
       const placed = (at: number) => (at === last ? withLate : before);
       const takenBack = mints.map((mint, at) => ({ mint, position: placed(at) }));
@@ -87,7 +88,9 @@ export function createEventWindow(
   };
 }
 
-/** What a client at `since` has not been told of all up to `until`; null where something came in behind it. */
+/**
+ * What a client at `since` was not sent of everything up to `until`; null where something came in behind its position.
+ */
 export function missedSince(
   since: ChainPosition,
   until: ChainPosition,
@@ -99,7 +102,7 @@ export function missedSince(
     .fresh;
 }
 
-/** The events that a client has who is at this position. */
+/** The events that a client at this position has. */
 function upTo(identities: readonly EventIdentity[], { slot, ordinal }: ChainPosition): EventIdentity[] {
   let inSlot = 0;
   return identities.filter((row) => {
@@ -109,7 +112,7 @@ function upTo(identities: readonly EventIdentity[], { slot, ordinal }: ChainPosi
   });
 }
 
-/** What a transaction did for a policy. */
+/** Names what a transaction did for a policy. */
 const partOf = ({ slot, signature, mint }: EventIdentity) => `${slot}.${signature}.${mint}`;
 
 const countIn = (rows: readonly EventIdentity[], slot: bigint) =>

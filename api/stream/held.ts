@@ -8,7 +8,7 @@ const TAKEN_BACK = 'events that may have been told were taken back: what stands 
 export const wantsEvent = (one: Subscriber, { mint, kind }: ChainEvent): boolean =>
   one.events && (one.mint === null || one.mint === mint) && (one.kind === null || one.kind === kind);
 
-/** Of what kind those are that stand instead is not known here. */
+/** Ignores the kind that a client asks for: of what kind the events are that stand instead is not known here. */
 export const wantsNews = (one: Subscriber, news: ChainNews): boolean =>
   'data' in news ? wantsEvent(one, news) : one.events && (one.mint === null || one.mint === news.mint);
 

@@ -22,37 +22,40 @@ export interface HubParts {
   activity: ActivityFeed;
   /** Null where there is no agent side. */
   posts: PostFeed | null;
-  /** How long events wait for posts that do not begin. */
+  /** How long a client that wants events, too, waits for posts that do not begin. */
   postsWaitMs?: number | undefined;
   onError(error: unknown): void;
 }
 
 export type Wanted = Pick<Subscriber, 'mint' | 'kind' | 'events' | 'posts'>;
 
-/** How often one looks whether something was applied, and whether something was posted. */
+/** How often to look for what was applied, and for what was posted. */
 const EVERY_MS = 100;
-/** Where Postgres is away. */
+/** The longest pause between two looks for posts, where Postgres is away. */
 const AWAY_MS = 5_000;
 const POSTS_WAIT_MS = 1_000;
 const CATCH_UPS = 2;
 const MOST_CATCH_UPS = 10_000;
 const CATCH_UP_WAIT_MS = 60_000;
-/** For how long a client is waited for that reads what it missed, and how many are: any more are told it at once. */
+/** How long a client is waited for that reads what it missed, and how many are: any others are sent it at once. */
 const WAITED_MS = 10_000;
 const MOST_WAITED_FOR = 64;
 
-/** Tells every client what happens: each store is asked once for all of them. */
+/** Sends every client what happens: each store is asked once for all of them. */
 export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_MS, onError }: HubParts) {
   const subscribers = new Set<Subscriber>();
   let beingTold = 0;
-  /** Whom events and posts have begun for, those among them who are no subscribers yet. */
+  /** Clients that events and posts have begun for, including those that are no subscribers yet. */
   const followers = { events: new Set<StreamClient>(), posts: new Set<StreamClient>() };
-  /** Whoever comes back asks what he missed: a few at a time, and the same client not before others. */
+  /** Clients that come back ask for what they missed: a few at a time, and none of them again before others. */
   const catchUpGate = () =>
     createReadGate({ atOnce: CATCH_UPS, most: MOST_CATCH_UPS, waitMs: CATCH_UP_WAIT_MS });
-  /** By what is missed: who wants the one waits for no store of the other. Who wants both has nothing read before his turn. */
+  /**
+   * By what is missed: a client of one waits for no store of the other; for one of both, nothing is read before its
+   * turn.
+   */
   const gates = { events: catchUpGate(), posts: catchUpGate(), both: catchUpGate() };
-  /** What moves a tip happens one after the other. Events wait for no post, nor posts for events. */
+  /** Whatever moves a tip runs one at a time. Events wait for no post, nor posts for events. */
   const [eventsInTurn, postsInTurn] = [createLine(), createLine()];
 
   async function tellEvents(): Promise<void> {
@@ -65,7 +68,7 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
     });
   }
 
-  /** Each thing is put into words once, and others have their turn in between: all together they may be a million. */
+  /** Each thing is serialised once, and other work runs in between: things times clients may be a million. */
   async function tellAll<Thing>(
     things: readonly Thing[],
     heldOf: (thing: Thing) => Held,
@@ -75,7 +78,7 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
     function* told() {
       for (const one of [...subscribers]) {
         for (const { thing, held } of all) if (wants(one, thing)) yield { one, held };
-        // To find that he wants none of them takes its time, too.
+        // To find that a client wants none of them takes its time, too.
         yield null;
       }
     }
@@ -111,7 +114,7 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
     }),
   ];
 
-  /** Brings the tips to what the stores hold, where nobody listened or a client is further than this process. */
+  /** Brings the tips up to the stores, where nobody listened before or a client is further than this process. */
   async function upToDate(one: Subscriber, wanted: Wanted, since: Position | null): Promise<void> {
     const { client } = one;
     const events = async () => {
@@ -122,18 +125,18 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
     const newPosts = async () => {
       if (client.body.destroyed) return;
       const isFirst = followers.posts.size === 0;
-      // Without Postgres the events are told all the same, and a gap once posts can be read again.
+      // Without Postgres the events are sent all the same, and a gap once posts can be read again.
       followers.posts.add(client);
       const tip = posts?.tip() ?? null;
       if (isFirst) await posts?.begin();
-      // Where they have not begun the ticker asks, once for all.
+      // Where posts have not begun the ticker asks, once for all clients.
       else if (tip !== null && (since?.post?.id ?? 0n) > tip.id) await tellPosts();
     };
     const postsBegin = async () => {
       await newPosts().catch(onError);
       one.posts = true;
       const tip = posts?.tip() ?? null;
-      // He has begun without them.
+      // The client's stream has begun without posts.
       if (subscribers.has(one) && tip !== null) tell(one, postsGap(one, tip));
     };
     const inTime = (begun: Promise<void>) =>
@@ -149,7 +152,7 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
     since: ChainPosition | undefined,
     tip: ChainPosition,
   ): Promise<Held[]> {
-    // Who went away while he waited: nothing is read for him.
+    // Nothing is read for a client that went away while it waited.
     if (one.client.ended()) return [];
     const { events, gap } =
       since === undefined
@@ -169,7 +172,7 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
     return told?.map(heldPost) ?? [gapOf('the position is not known here', 'posts', one.mint, { post: tip })];
   }
 
-  /** What is missed is read in turns; how fast a client reads holds up no other. */
+  /** Sends a client what it missed, read in turns; how fast it reads holds up no other. */
   async function catchUp(one: Subscriber, address: string, since: Position | null, tip: Position) {
     const { chain, post } = tip;
     const gate = gates[chain === undefined ? 'posts' : post === undefined ? 'events' : 'both'];
@@ -185,10 +188,10 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
   }
 
   return {
-    /** A connection that is told what it wants from `lastId` on, or from now; a word where there is no room. */
+    /** A connection that is sent what it wants from `lastId` on, or from now; a string where there is no room. */
     subscribe: async (address: string, wanted: Wanted, lastId: string | null) => {
       const since = lastId === null ? null : readPosition(lastId);
-      // Its place first: whoever comes and goes asks the stores for no more than he has places.
+      // The place is taken first: a client that comes and goes has the stores asked for no more than it has places.
       const client = clients.open(address);
       if (typeof client === 'string') return client;
       client.body.once('close', () => {
@@ -207,7 +210,8 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
         ...(wanted.events ? { chain: activity.tip() } : {}),
         ...(post === null ? {} : { post }),
       };
-      // A part that he comes back without is in no id before its gap: cut off until then, he is told it the next time.
+      // A part that the client's id lacks enters no id before its gap: cut off before that, it is sent the gap next
+      // time.
       one.at = lastId === null ? tip : (since ?? {});
       subscribers.add(one);
       client.body.once('close', () => subscribers.delete(one));
@@ -224,17 +228,18 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
   };
 }
 
-/** Of our own making, of another version perhaps; whoever made any other may have put lines of a stream into it. */
+/** Ids that are repeated: perhaps our own, of another version. Any other may hold lines that somebody put into it. */
 const REPEATED = /^[\w.-]{1,100}$/;
 const UNKNOWN = 'unknown';
 
 /**
- * What stands for an id that cannot be read until its gap is told: cut off before, its client comes back with it, and to one who
- * can read it. Without any he would be taken for new, as the standard lets the first block without an id take it from him.
+ * The id sent in place of one that cannot be read, until its gap is sent: cut off before, the client comes back with
+ * it, perhaps to a process that can read it. Without any id the client would count as new, since by the standard the
+ * first block without one takes it from the client.
  */
 const unreadable = (id: string): string => (REPEATED.test(id) ? id : UNKNOWN);
 
-/** Work of which each waits until the one before has ended, however it did. */
+/** Runs work one at a time: each waits until the one before has ended, however it did. */
 function createLine() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {

@@ -1,4 +1,6 @@
-/** How often the past was filled in far behind: gaps of history that are closed, and batches that came late or opened one anew. */
+/**
+ * How often the past was filled in far behind the tip: closed gaps, and batches that came late or opened a gap anew.
+ */
 export interface FilledIn {
   closedGaps: number;
   late: number;
@@ -7,8 +9,8 @@ export interface FilledIn {
 /**
  * Up to where a client has the events of the chain: the first `ordinal` events of `slot`, in the chain's order, and all
  * of the slots before it. The counts tell whether something came in behind that since: how many events the last
- * WINDOW_SLOTS slots up to this one had, how many of those were derived, and how often something was filled in before
- * those. A derived one that is taken back has at least as many in its place: the first count alone would not tell.
+ * WINDOW_SLOTS slots up to this one had (`recent`), how many of those were derived, and how often something was filled
+ * in before those. A derived event that is taken back has at least as many in its place: `recent` alone would not tell.
  */
 export interface ChainPosition extends FilledIn {
   slot: bigint;
@@ -17,13 +19,15 @@ export interface ChainPosition extends FilledIn {
   derived: number;
 }
 
-/** Up to which post a client has them, and how many the last WINDOW_POSTS numbers up to it stand for. */
+/**
+ * Up to which post a client has the posts, and how many posts the last WINDOW_POSTS numbers up to that one stand for.
+ */
 export interface PostPosition {
   id: bigint;
   recent: number;
 }
 
-/** Where a client goes on: what its stream carries, a part each. */
+/** Where a client goes on: a part for each thing that its stream carries. */
 export interface Position {
   chain?: ChainPosition;
   post?: PostPosition;
@@ -42,7 +46,7 @@ export function positionText({ chain, post }: Position): string {
   return parts.join('-');
 }
 
-/** One without the last two was given where there was nothing of the kind, or by a version that did not count that. */
+/** `late` and `derived`, the last two, are left out where there are none, and by versions that did not count them. */
 const CHAIN = /^e(\d{1,19})\.(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9})(?:\.(\d{1,9}))?)?$/;
 const POST = /^p(\d{1,19})\.(\d{1,9})$/;
 

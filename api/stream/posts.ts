@@ -3,7 +3,7 @@ import type { NumberedPosts } from '../deps/posts.ts';
 import { type PostPosition, WINDOW_POSTS } from './position.ts';
 import { recentIn } from './recent.ts';
 
-/** A post, and where a client is that has it. */
+/** A post, and the position of a client that has it. */
 export interface FreshPost {
   position: PostPosition;
   post: AgentPost;
@@ -11,18 +11,18 @@ export interface FreshPost {
 
 export interface PostFeed {
   begin(): Promise<void>;
-  /** Null before it has begun, where it could not begin again, and where posts that it had told are gone. */
+  /** Null before the feed has begun, where it could not begin again, and where posts that it had sent are gone. */
   tip(): PostPosition | null;
-  /** None where it begins only now. */
+  /** What is new since the last call; nothing where the feed begins only now. */
   news(): Promise<FreshPost[]>;
-  /** What a client missed up to the position given; null where that cannot be told post by post. */
+  /** What a client missed up to the position given; null where that cannot be sent post by post. */
   missed(since: PostPosition, until: PostPosition, mint: string | null): Promise<FreshPost[] | null>;
 }
 
 const MOST = 1_000;
 
 /**
- * New posts of all agents: one question a look, for all clients. Two writers may finish in another order than they took
+ * New posts of all agents: one query a look, for all clients. Two writers may finish in another order than they took
  * their numbers in, so the last numbers are looked at again each time.
  */
 export function createPostFeed(posts: NumberedPosts): PostFeed {
@@ -54,7 +54,7 @@ export function createPostFeed(posts: NumberedPosts): PostFeed {
       const had = new Set(known.map(({ id }) => id));
       const { rows } = await read(windowBefore(before.id));
       if (!hasAll(rows, known, windowBefore(before.id))) {
-        // Postgres was put back to an older dump, which gives its numbers anew: it begins again from there.
+        // Postgres was put back to an older dump, and gives the same numbers again: the feed begins anew from there.
         known = null;
         return [];
       }
@@ -82,7 +82,7 @@ const windowBefore = (id: bigint) => (id > WINDOW_POSTS ? id - WINDOW_POSTS : 0n
 
 const recentOf = (rows: readonly AgentPost[]) => recentIn(rows.map(numberOf), WINDOW_POSTS);
 
-/** Whether those behind a number are among the rows as they were: no post is ever changed, or taken back. */
+/** Whether the posts behind a number are among the rows, unchanged: no post is ever changed, or taken back. */
 function hasAll(rows: readonly AgentPost[], before: readonly AgentPost[], behind: bigint): boolean {
   const now = new Map(rows.map((post) => [post.id, post]));
   return before.every((post) => {
@@ -92,14 +92,17 @@ function hasAll(rows: readonly AgentPost[], before: readonly AgentPost[], behind
   });
 }
 
-/** Those that came late, behind a higher number, stand first: whoever has a new one has them too, wherever he is cut off. */
+/**
+ * Posts that came late, when a higher number was sent already, stand first: a client that has a new one has them too,
+ * wherever it is cut off.
+ */
 function inOrder(fresh: readonly AgentPost[], rows: readonly AgentPost[], before: PostPosition): FreshPost[] {
   const late = fresh.filter((post) => numberOf(post) <= before.id);
   const next = fresh.filter((post) => numberOf(post) > before.id);
   const recent = recentOf(rows);
   const at = (id: bigint): PostPosition => ({ id, recent: recent(id) });
   return [
-    // Not before the last of them has anybody all that its count stands for.
+    // Only with the last of them has a client all that its count stands for.
     ...late.map((post, place) => ({ post, position: place === late.length - 1 ? at(before.id) : before })),
     ...next.map((post) => ({ post, position: at(numberOf(post)) })),
   ];

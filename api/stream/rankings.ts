@@ -14,7 +14,7 @@ import { beginText, eventOf } from './wire.ts';
 export interface RankingFeedParts {
   clients: Clients;
   latest: Latest;
-  /** The first rows of a ranking; the same question is the same text. */
+  /** The first rows of a ranking. A question is a query string; the same question is the same text. */
   make(view: View, question: string): RankingsResponse;
   onError(error: unknown): void;
   /** Milliseconds that only go forward: `performance.now` unless it is given. */
@@ -22,42 +22,44 @@ export interface RankingFeedParts {
 }
 
 interface Followed {
-  /** With the id of what each was told last, here or where it was connected before. */
+  /** Each with the id of the ranking that it was last sent, here or where it was connected before. */
   clients: Map<StreamClient, string | null>;
-  /** Those among them who came when that which was told last held no more: they wait for no look that is for all. */
+  /** Clients that came when the ranking last sent no longer held: they do not wait for the next look for all. */
   newcomers: Set<StreamClient>;
-  /** For all. */
+  /** When it was last looked at for all clients, in milliseconds that only go forward. */
   lookedAt: number;
   isFiltered: boolean;
-  /** Who asked it first. */
+  /** Address of the client that asked it first. */
   address: string;
-  /** What was told last, and what it was made of, in which database. */
+  /** The ranking that was last sent, and what it was made of, in which database. */
   told: { id: string; bytes: Buffer; store: Store; made: Memo<unknown> } | null;
 }
 
 const EVERY_MS = 1_000;
-/** How often one looks whether somebody new waits. */
+/** How often to look for newcomers. */
 const NEW_EVERY_MS = 200;
-/** Different questions with filters that are followed at once, in all and of an address: each is work of its own. */
+/** Different questions with filters that are followed at once, in all and of an address: each is made by itself. */
 const MOST_FILTERED = 64;
 const MOST_FILTERED_OF_ADDRESS = 8;
-/** Of 100 kB each. */
+/** Clients that are sent a ranking, of some 100 kB, before other work runs. */
 const TOLD_AT_ONCE = 10;
-/** The others are as many as there are sorts and orders. */
+/** Parameters that are no filters: there are no more questions of them than sorts and orders. */
 const UNFILTERED = new Set(['sort', 'order', 'limit']);
 const ID = /^r[\w-]{27}$/;
-/** A sum of nothing is as old as the newest slot, its dollars too: its time moves with each, and says nothing new. */
+/**
+ * The time of a sum of nothing, in dollars too, is that of the newest slot: it moves with each, and says nothing new.
+ */
 const TIME_OF_NOTHING = /("value":"?0(?:\.0+)?"?,"source":"[^"]*","asOf":)"[^"]*"/g;
 
 /**
- * Rankings as they change: each question is answered once for all who ask it, at most once a second; for who comes new
- * meanwhile anew where it has changed since: what he has read before may be newer.
+ * Rankings as they change. Each question is answered once for all clients that ask it, at most once a second. For a
+ * client that comes in between it is answered anew if it has changed since: what the client read before may be newer.
  */
 export function createRankingFeed(parts: RankingFeedParts) {
   const { clients, latest, make, onError, now = () => performance.now() } = parts;
   const questions = new Map<string, Followed>();
 
-  /** To who has it already, or left while others were told, it is not told. */
+  /** Skips a client that has it already, or that left while others were told. */
   function tell(client: StreamClient, { clients: has, told }: Followed): void {
     const had = has.get(client);
     if (told === null || had === undefined || had === told.id) return;
@@ -65,7 +67,7 @@ export function createRankingFeed(parts: RankingFeedParts) {
     client.write(told.bytes);
   }
 
-  /** Whether it would be told the same now. */
+  /** Whether the ranking that was last sent still holds. */
   const holds = (told: Followed['told']): boolean =>
     told !== null && told.store === latest.currentStore() && latest.held(told.made);
 
@@ -88,7 +90,7 @@ export function createRankingFeed(parts: RankingFeedParts) {
     try {
       if (!holds(told)) await makeAnew(question, followed);
     } finally {
-      // Whoever comes from here on may have read what is newer. Where it cannot be made newcomers wait as all do.
+      // Clients that come from here on may have read what is newer. If making it failed, newcomers wait as all others.
       whom = [...(isForAll ? all.keys() : newcomers)];
       newcomers.clear();
     }
@@ -100,9 +102,9 @@ export function createRankingFeed(parts: RankingFeedParts) {
     wanted: () => questions.size > 0,
     tick: async () => {
       for (const [question, followed] of questions) {
-        // One that fails keeps nobody from the others.
+        // A question that fails keeps no client from the others.
         await look(question, followed).catch(onError);
-        // As many as may be followed take a tenth of a second: nobody waits for all of them.
+        // All questions that may be followed take a tenth of a second: other work does not wait for all of them.
         await whatElseCame();
       }
     },
@@ -135,14 +137,14 @@ export function createRankingFeed(parts: RankingFeedParts) {
       });
       const isKnown = lastId !== null && ID.test(lastId);
       followed.clients.set(client, isKnown ? lastId : null);
-      // One that is none of ours is not repeated: it may hold lines of a stream.
+      // An id that is none of ours is not repeated: it may hold lines of a stream.
       client.write(beginText(isKnown ? lastId : null));
       if (lastId !== null && !isKnown)
         client.send({
           event: 'gap',
           data: { reason: 'the position is not known here', read: `/rankings?${question}` },
         });
-      // He may have read what is newer than that which was told last.
+      // The client may have read what is newer than the ranking that was last sent.
       if (holds(followed.told)) tell(client, followed);
       else followed.newcomers.add(client);
       ticker.wake();

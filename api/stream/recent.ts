@@ -1,4 +1,7 @@
-/** How many of these, which never fall, lie within the last `window` up to one: told for thousands of them in a row. */
+/**
+ * Counts the numbers of a list, which never fall, that lie within the last `window` up to one; quick, since it is
+ * called thousands of times in a row.
+ */
 export function recentIn(rising: readonly bigint[], window: bigint): (upTo: bigint) => number {
   const upToAt = (most: bigint): number => {
     let low = 0;

@@ -29,7 +29,7 @@ export interface StreamParts {
 }
 
 const EVENT_STREAM = 'text/event-stream';
-/** What a policy's activity is made of. */
+/** Kinds of events that a policy's activity is made of. */
 const KINDS: readonly string[] = [...EVENTS.values()].filter((kind) => kind !== 'ProtocolPaused');
 const FLAGS: readonly string[] = ['true', 'false'];
 /** Rows of a ranking that is followed. */
@@ -112,7 +112,7 @@ export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): vo
   };
 }
 
-/** What a parameter says; one without a word says nothing. */
+/** The value of a parameter; null where it is empty, too. */
 const given = ({ query }: RouteContext, name: string): string | null => query.get(name) || null;
 
 function refusalOf({ mint, kind }: Wanted): string | null {
@@ -121,7 +121,10 @@ function refusalOf({ mint, kind }: Wanted): string | null {
   return null;
 }
 
-/** The header says where a browser stopped, nothing where it is empty; the parameter is for those who cannot set one. */
+/**
+ * The id that a client stopped at: from the header that browsers send, or the parameter for clients that cannot set
+ * one; an empty one counts as none.
+ */
 function lastIdOf({ headers, query }: RouteContext): string | null {
   return headers['last-event-id'] || query.get('after') || null;
 }

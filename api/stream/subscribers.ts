@@ -8,24 +8,24 @@ export interface Subscriber {
   mint: string | null;
   kind: string | null;
   events: boolean;
-  /** Not yet where it wants them and they have not begun for it. */
+  /** Whether posts have begun for it; false until then, even where it wants them. */
   posts: boolean;
   at: Position;
-  /** What came live while that which was missed is read and told; null once it was. */
+  /** What came live while the things it missed are read and sent; null once they were. */
   held: Held[] | null;
 }
 
 export interface Held {
-  /** Of the thing told; null for a gap. */
+  /** Of the event or post; null for a gap. */
   identity: string | null;
   part: Position;
   bytes: SharedEvent;
 }
 
-/** As much as may happen at once and still be told one by one. */
+/** As much as may happen at once and still be sent one by one. */
 const MOST_HELD = 2_000;
 
-/** Tells a client something, and moves its position; while it catches up that waits. */
+/** Sends a client something, and moves its position; while the client catches up, that waits. */
 export function tell(to: Subscriber, held: Held): void {
   if (to.held !== null) {
     if (to.held.length >= MOST_HELD) to.held = gapsFor(to.held, to.mint);
@@ -41,9 +41,9 @@ function write(to: Subscriber, { part, bytes }: Held): void {
 }
 
 /**
- * What was missed, then what came meanwhile, each thing once, and as fast as the client reads: together it may be more
- * than may wait for one.
- * @param mostMs for how long it is waited for; what is left then is told at once
+ * Sends what was missed, then what came meanwhile, each thing once, and as fast as the client reads: together it may be
+ * more than may wait for one client.
+ * @param mostMs for how long the client is waited for; what is left then is sent at once
  */
 export async function tellMissed(to: Subscriber, missed: readonly Held[], mostMs: number): Promise<void> {
   const told = new Set<string>();
@@ -59,13 +59,13 @@ export async function tellMissed(to: Subscriber, missed: readonly Held[], mostMs
   to.held = null;
 }
 
-/** What comes while these are told stands behind them. */
+/** What was missed, and behind it what comes in while that is sent. */
 function* andMeanwhile(to: Subscriber, missed: readonly Held[]): Generator<Held> {
   yield* missed;
   for (let next = to.held?.shift(); next !== undefined; next = to.held?.shift()) yield next;
 }
 
-/** In place of all that: a gap of the events, and one of the posts, that are among it. */
+/** Stands in for all of these: one gap for the events among them, and one for the posts. */
 function gapsFor(all: readonly Held[], mint: string | null): Held[] {
   const reason = 'too much happened while what was missed was read';
   const { chain, post }: Position = Object.assign({}, ...all.map(({ part }) => part));
@@ -75,7 +75,7 @@ function gapsFor(all: readonly Held[], mint: string | null): Held[] {
   ];
 }
 
-/** Says what is to be read instead of that which is not told one by one. */
+/** A gap, which says what to read instead of the things that are not sent one by one. */
 export function gapOf(reason: string, what: 'activity' | 'posts', mint: string | null, part: Position): Held {
   const read = `/coins/${mint ?? ':mint'}/${what}`;
   return { identity: null, part, bytes: sharedEvent('gap', { reason, read }) };

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Calls `tick` every `everyMs`, one at a time, as long as anybody is there to be told; it stands still otherwise. A tick
- * that fails is told and tried again, after twice the time if the one before has failed, too.
- * @param mostMs the longest; `everyMs` where it is not given
+ * Calls `tick` every `everyMs`, one at a time, as long as `wanted` says so; it stands still otherwise. A tick that
+ * fails is reported and tried again, after twice the time with each failure in a row.
+ * @param mostMs the longest pause; `everyMs` where it is not given
  */
 export function createTicker(options: {
   everyMs: number;

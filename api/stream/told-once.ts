@@ -1,36 +1,37 @@
 import type { TakenBack } from './event-window.ts';
 import type { ChainPosition } from './position.ts';
 
-/** Other processes that a list may be read from hear of what was written so much later at most. */
+/** How long it takes other processes, which a list may be read from, to hear of what was written. */
 const HEARD_MS = 2_000;
-/** Where nothing was applied for so long it is told whatever is being written: that may never end. */
+/** Where nothing was applied for this long, a mint is told of again whatever is being written: that may never end. */
 const STANDS_MS = 10_000;
 
 interface Waiting {
   toldAt: number;
-  /** The highest marker of any partition once other processes have heard of it. */
+  /** The highest marker of any partition, as it was once other processes had heard of the write; null until then. */
   highest: bigint | null;
-  /** When each partition was seen to have come further than that. */
+  /** When every partition was first seen to have come further than `highest`. */
   passedAt: number | null;
-  /** Whether it was told while the index stood. */
+  /** Whether it was told of again while the index stood still. */
   stood: boolean;
 }
 
 export interface ToldOnce {
-  /** Of one that waits already it is told once more all the same, from now on. */
+  /** Notes mints whose gap was sent. For one that waits already, the wait begins anew. */
   told(takenBack: readonly TakenBack[], now: number): void;
-  /** What is to be told once more where the index has moved: each partition has come further than any was then. */
+  /** Mints to tell of again where the index has moved: each partition has come further than any had then. */
   dueAt(index: { slot: bigint; highest: bigint }, now: number): string[];
   toldAgain(takenBack: readonly TakenBack[]): void;
-  /** What is to be told where it has stood for so long; where it moves again it is told once more all the same. */
+  /** Mints to tell of again where the index has stood still for so long; once it moves they are told of once more. */
   dueWhereItStands(ms: number): string[];
   toldWhereItStands(takenBack: readonly TakenBack[]): void;
 }
 
 /**
- * The mints whose gap was told once. The store has events before memory is told of them, and a partition shows what it
- * applied while another is still writing: the list that is read at the first gap may be from before. Until all that was
- * being written then is applied, and other processes have heard of it, it is too early for the last.
+ * The mints whose gap was sent once, and has to be sent again. The store has events before memory is notified of them,
+ * and a partition shows what it applied while another is still writing: the list that is read at the first gap may be
+ * from before. The last gap has to wait until all that was being written then is applied, and other processes have
+ * heard of it.
  */
 export function createToldOnce(): ToldOnce {
   const waiting = new Map<string, Waiting>();

@@ -1,15 +1,15 @@
-/** What waits for all clients of the streams. */
+/** The bytes that wait for clients of the streams. */
 export interface WaitingBytes {
   add(bytes: Buffer): void;
   take(bytes: Buffer): void;
-  /** How much memory it takes. */
+  /** How much memory they take. */
   all(): number;
 }
 
-/** Of its place in the line of a client. */
+/** Bytes of a place in the queue of a client. */
 const EACH_BYTES = 16;
 
-/** What several clients are told takes its room once. */
+/** A buffer that waits for several clients is counted once. */
 export function createWaitingBytes(): WaitingBytes {
   const waits = new Map<Buffer, number>();
   let all = 0;

@@ -4,20 +4,20 @@ export interface StreamEvent {
   data: unknown;
 }
 
-/** An event in one piece that leaves the last id standing. */
+/** An event without an id: the client's last one stays. */
 export const eventText = ({ event, data }: StreamEvent): string => eventOf(event, null, JSON.stringify(data));
 
 /**
- * JSON has no line feed outside its texts, and none inside them unescaped.
- * @param id where a client goes on behind it
+ * An event as text. JSON fits in one line: it has no line feed outside its texts, and none inside them unescaped.
+ * @param id where a client goes on behind the event; null leaves its last id as it is
  */
 export const eventOf = (event: StreamEvent['event'], id: string | null, json: string): string =>
   `event: ${event}\n${id === null ? '' : `id: ${id}\n`}data: ${json}\n\n`;
 
-/** An event that many are told: its JSON is made once, and its bytes once for all of them who are where the others are. */
+/** An event for many clients: its JSON is made once, and its bytes once for all clients at the same position. */
 export type SharedEvent = (id: string) => Buffer;
 
-/** Clients are in few places at once. Whoever made his own up has bytes of his own. */
+/** Clients are at few positions at once. A client that made its own up gets bytes of its own. */
 const MOST_SHARED = 4;
 
 export function sharedEvent(event: StreamEvent['event'], data: unknown): SharedEvent {
