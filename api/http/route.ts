@@ -8,8 +8,7 @@ export interface RouteContext {
   params: Record<string, string>;
   query: URLSearchParams;
   /**
-   * The parsed JSON body of a POST; undefined where it is no JSON. TOO_LARGE where a session is checked before its
-   * size.
+   * The parsed JSON body of a POST; undefined where it is no JSON, TOO_LARGE on a `bearer` route where it is too large.
    */
   body: unknown;
   /** Header names in lower case. */
