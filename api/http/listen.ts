@@ -25,7 +25,7 @@ const CHECK_EVERY_MS = 2_000;
  * tries again after a second. Node's own 511 are a fifth of a second of 2,500 a second; the system may allow fewer.
  */
 const BACKLOG = 4_096;
-/** Twice as many as may be streams. */
+/** Twice the number of streams that may be open. */
 const MOST_CONNECTIONS = 10_000;
 /** Connections of one address, where no proxy stands before us, which would count as one client. */
 const MOST_OF_PEER = 2_500;

@@ -112,7 +112,7 @@ export function createTurns(options: TurnsOptions): Turns {
     const first = folding.begin(wanted.keys());
     try {
       if (moved) await bringUp(wanted);
-      // Nothing has changed: what is wanted is added to what is there.
+      // Nothing has changed: the wanted keys are added to what is there.
       else if (wanted.size > 0) publish(await loadKeys(store, wanted, clock(), cells), new Map());
     } finally {
       // Even if the turn failed: no more is read of a kind while a stretch that was read is not put in place.

@@ -102,7 +102,7 @@ function inOrder(fresh: readonly AgentPost[], rows: readonly AgentPost[], before
   const recent = recentOf(rows);
   const at = (id: bigint): PostPosition => ({ id, recent: recent(id) });
   return [
-    // Only with the last of them has a client all that its count stands for.
+    // Only with the last of them has a client all posts that the count of the position stands for.
     ...late.map((post, place) => ({ post, position: place === late.length - 1 ? at(before.id) : before })),
     ...next.map((post) => ({ post, position: at(numberOf(post)) })),
   ];

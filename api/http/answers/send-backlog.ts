@@ -9,7 +9,7 @@ export interface SendBacklog {
 
 interface Waiting {
   response: ServerResponse;
-  /** Counts up. */
+  /** Counted up, over all answers: the lowest has waited longest. */
   number: number;
   /** The buffers that it keeps in memory, with the bytes of each: one that is sent to several clients counts once. */
   held: ReadonlyMap<object, number>;

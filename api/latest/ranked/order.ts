@@ -48,9 +48,9 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
   let touched = new Set<RankedRow>(all);
   let version = 0;
   let moves = 0;
-  /** The last of them led to this version. */
+  /** The steps that are remembered; the last of them led to this version. */
   let steps: Step[] = [];
-  /** As they stand at this version. */
+  /** The chunks as one sequence, at this version; null until it is asked for. */
   let rising: Rising | null = null;
 
   const compare = (one: OrderPlace, other: OrderPlace): number => {
