@@ -31,7 +31,7 @@ const FULL = 2;
  */
 export interface PolicyTally {
   size(): number;
-  /** An escrow that was nobody's before counts as unread from then on. */
+  /** An escrow that was nobody's before counts as unread until it is put. */
   putPolicy(policy: TalliedPolicy): void;
   dropPolicy(address: string): void;
   isEscrow(address: string): boolean;
