@@ -13,9 +13,9 @@ export interface ChainChecksOptions {
   log: LogWriter;
   programId: string;
   startSlot: bigint;
-  /** Slots that the stream brought something of behind their release. */
+  /** Slots of which the stream brought transactions after it had released them. */
   late: LateSlots;
-  /** How far apart each of them looks. */
+  /** Milliseconds between two rounds of a check, but for slot times. */
   everyMs?: number;
   onVerified: NonNullable<VerifyOptions['onVerified']>;
   onUnread: NonNullable<VerifyOptions['onUnread']>;
@@ -25,8 +25,9 @@ export interface ChainChecksOptions {
 }
 
 /**
- * Compares what is stored with the chain over RPC, until the signal is given: times that no stream told, profits that
- * sweeps left open, transactions that were left out or that the chain does not have. As far as anything is stored.
+ * Starts the checks of what is stored against the chain over RPC, which run until the signal aborts: times that no
+ * stream told, profits that sweeps left open, transactions that the stream left out or that the chain does not have. A
+ * check runs only where the store has its part.
  */
 export function checkAgainstChain({
   store,

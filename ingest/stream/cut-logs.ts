@@ -14,15 +14,24 @@ import type { TransactionUpdate } from './geyser/update.ts';
 
 const CUT_BYTES = Buffer.from(CUT);
 const AT_ONCE = 4;
-/** Of those that wait from before: nobody waits for them, and each start reads all of them. */
+/**
+ * Reads at once for the transactions that the store lists as unresolved: none is urgent, and each start reads all of
+ * them.
+ */
 const KNOWN_AT_ONCE = 2;
 const REST_MS = 50;
-/** Over some seconds: what one node told half of another may tell whole once it has come to its slot. */
+/**
+ * Incomplete replies that are retried at once, over some seconds: another node may tell all once it has come to the
+ * slot.
+ */
 const TRIES_OF_HALF = 6;
-/** The other may be away for longer. Twice as long each time: a node that records nothing is not asked for all of them for ever. */
+/**
+ * Pause after those retries, doubled each time: the node that can tell all may be away for longer, but nodes that
+ * recorded no more must not be asked for ever.
+ */
 const HALF_AGAIN_MS = 600_000;
 const HALF_AGAIN_MOST_MS = 24 * 3_600_000;
-/** More than this is not kept in memory: what is left out is read once there is room. */
+/** Transactions that a queue holds at most; others are read at a later look, once there is room. */
 const MOST_WAITING = 20_000;
 const MOST_KNOWN = 200_000;
 
@@ -38,9 +47,12 @@ export interface CutTransaction {
 }
 
 export interface CutLogsReader {
-  /** What the stream brings: what is known from before keeps none of it waiting. */
+  /**
+   * Queues a transaction that the stream just brought. These have their own queue, so the store's backlog delays none
+   * of them.
+   */
   add(update: TransactionUpdate, blockTime: number | null): void;
-  /** All that the store has unresolved, at each look. */
+  /** Takes the whole list of what the store has unresolved, read anew at each look. */
   addKnown(transactions: readonly CutTransaction[]): void;
 }
 
@@ -49,7 +61,7 @@ export interface CutLogsOptions {
   send(records: readonly LogRecord[]): Promise<void>;
   logger: Logger;
   signal: AbortSignal;
-  /** How many names of what the stream brought are kept, and how many wait in a row. */
+  /** How many transactions of the stream are remembered, and how many may wait in each queue. */
   mostKnown?: number;
   mostWaiting?: number;
 }
@@ -58,25 +70,29 @@ interface Task {
   info: CutTransaction;
   index: number | null;
   attempt: number;
-  /** How often all that was told of it was half. */
+  /** How often the nodes told only part of it. */
   halves: number;
 }
 
-/** What ended as half: how often it was told so, and from when on it is asked for again, by performance.now(). */
+/** A transaction that the nodes told in part only: how often, and when it is due again, by performance.now(). */
 type Half = Pick<Task, 'index' | 'halves'> & { again: number };
 
 /**
- * Reads transactions with cut logs again over RPC, whose logs may be whole. One that the node does not have goes to
- * the end of the queue, so that it holds nothing up.
+ * Reads transactions with cut logs again over RPC, where the logs may be whole. One that the node does not have goes to
+ * the end of the queue, so that it holds up no other.
  */
 export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
   const { rpc, logger, signal } = options;
   /**
-   * What was read again once stays as it is: logs that are cut everywhere would be read for ever. Each slot by itself: the
-   * one that it was told in first may have died. Nothing of a half was sent: it is asked for again at a later look.
+   * Transactions of the stream that were queued: each is read again once, or logs that are cut everywhere would be read
+   * for ever. The name has the slot, too: the one that the stream told it in first may have died. Of one told in part
+   * nothing is sent; `halved` has it asked for again at a later look.
    */
   const known = createLru<true>(options.mostKnown ?? MOST_KNOWN);
-  /** Likewise, of the store's last look those that were taken: each of them, or one more than fit would have all read again. */
+  /**
+   * Likewise the transactions taken from the store's last list. A set, not an LRU: one more than fits would have all of
+   * them read again.
+   */
   let taken = new Set<string>();
   const halved = createLru<Half>(options.mostKnown ?? MOST_KNOWN);
 
@@ -89,7 +105,7 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
     );
   };
 
-  /** A queue, so many of which are read at once; @param restMs behind each of them. */
+  /** A queue with `atOnce` reads under way at a time; @param restMs pause after each of them. */
   const createQueue = (atOnce: number, restMs: number) => {
     const queue: Task[] = [];
     let workers = 0;
@@ -99,7 +115,7 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
         let { halves } = task;
         try {
           const record = await fetchTransaction(rpc, info, 0, index);
-          // The store has what the stream told of it: half of that would only take from it.
+          // The store has the stream's version: a part of the transaction would only take from that.
           const isHalf = legibility(record) !== 'whole';
           if (isHalf) halves += 1;
           if (isHalf && halves <= TRIES_OF_HALF) throw new HistoryUnavailableError('nodes tell half of it');
@@ -118,7 +134,7 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
       }
       workers -= 1;
     };
-    /** Whether there was room for it. */
+    /** Queues a transaction; false where there was no room. */
     return (info: CutTransaction, index: number | null, halves = 0): boolean => {
       if (queue.length >= (options.mostWaiting ?? MOST_WAITING)) return false;
       queue.push({ info, index, attempt: 0, halves });

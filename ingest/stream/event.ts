@@ -12,10 +12,10 @@ export type StreamEvent =
   | { type: 'disconnected'; reason: string }
   | ({ type: 'followed' } & Followed)
   | ({ type: 'verified' } & Verified)
-  /** What the list of the program's accounts is. The log has it before the marker of this slot. */
+  /** What became of listing the program's accounts. What was listed is in the log before the marker of `slot`. */
   | { type: 'listed'; listed: ListStatus; slot: bigint }
   | { type: 'gap'; gap: Gap; open: boolean }
   /** Which addresses of SOLANA_RPC_URL, counted from 1, are of another chain. */
   | { type: 'compared'; others: readonly number[]; addresses: number }
-  /** What history waits for, again and again; null: it goes on. */
+  /** What history waits for, told repeatedly; null: it goes on. */
   | { type: 'stalled'; reason: string | null };

@@ -1,14 +1,17 @@
-/** Times that are other than they are by themselves. */
+/** Durations in milliseconds that replace the defaults. */
 export interface StreamLimits {
   /** A stream without a new slot for this long is started again. */
   silenceMs?: number;
-  /** The stream of followed addresses is away once it has brought nothing for so long. */
+  /** The stream of followed addresses counts as away once it has brought nothing for this long. */
   awayAfterMs?: number;
-  /** It is tried again so much later where a provider ends the core's stream for it. */
+  /** How long that stream is left alone where a provider ends the core's stream for it. */
   aloneMs?: number;
   /** Accounts that no stream carries are read over RPC this far apart, a hundred at a time. */
   rotaMs?: number;
-  /** What was listed of the program's accounts is compared so often, and asked for again where no node lists them. */
+  /**
+   * How often the listed accounts of the program are compared with history; where no node lists them, they are asked
+   * for again as often.
+   */
   compareMs?: number;
 }
 

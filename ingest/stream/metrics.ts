@@ -3,7 +3,7 @@ import type { StreamState } from '../../schemas/stream-state.ts';
 import type { StreamEvent } from './event.ts';
 import { stateAfter, unconnected } from './state.ts';
 
-/** The stream's figures for Prometheus, told by its events. */
+/** The stream's metrics for Prometheus, kept up to date by its events. */
 export function streamMetrics(registry: Registry): {
   onEvent(event: StreamEvent): void;
   state(): StreamState;

@@ -7,9 +7,9 @@ import { recordBytes } from '../log/size.ts';
 export interface Outbox {
   /** Resolves once the log has the records and all before them; never where the process stops first. */
   put(records: readonly LogRecord[]): Promise<void>;
-  /** More waits than may: hold the stream back. */
+  /** Whether more waits than is allowed, so that the stream has to be held back. */
   full(): boolean;
-  /** Resolves once little waits. */
+  /** Resolves at once unless full, else once half of the limits is free again. */
   roomy(): Promise<void>;
   /** Resolves once nothing waits, or the signal was given and nothing more goes out. */
   drained(): Promise<void>;

@@ -18,7 +18,7 @@ export interface ResumeOptions {
   following: FollowedAddresses;
   followed: Pick<FollowedStates, 'addLate' | 'takeUp'>;
   gaps: GapCloser;
-  /** Nothing of the program is older. */
+  /** The program has no transaction before this slot. */
   startSlot: bigint;
   openGap(gap: Gap): void;
   reread: CutLogsReader;
@@ -27,8 +27,8 @@ export interface ResumeOptions {
 }
 
 /**
- * What was left out while history was to begin later than it is now, or than something that is stored and older than
- * what was left out.
+ * Gaps of slots that earlier runs left out of history: because PROGRAM_START_SLOT was later then than now, or because a
+ * stored transaction older than those slots shows that it was set too late.
  */
 async function unreadBefore(
   { firstSlot: begun, clipped }: HistoryBegin,
@@ -44,8 +44,8 @@ async function unreadBefore(
 }
 
 /**
- * Whether everything of history from a slot on is in the store; not where it has yet to come to where the log ended: it
- * may be reading all of it again.
+ * Whether the store has all history from `startSlot` on. False until it has applied the log up to `position`, where the
+ * log ended: it may be reading the whole log again.
  */
 export async function isHistoryRead(
   store: StreamStore,
@@ -87,7 +87,7 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
   );
   for (const gap of unread ?? []) options.openGap(gap);
   while (!signal.aborted) {
-    // First: what is open is read behind it.
+    // The marker is read first, so that the open gaps are at least as new as it.
     const marker = await retryUntilDone(
       'reading what is applied',
       async () => (applied === undefined ? null : ((await applied()) ?? -1n)),
@@ -107,12 +107,16 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
       options,
     );
     if (cut !== null) reread.addKnown(cut);
-    // A backfill opens and closes gaps too, and a transaction may show itself as incomplete only where it is decoded.
+    // Repeated because a backfill opens and closes gaps too, and a transaction may prove incomplete only once it is
+    // decoded.
     await pause(LOOK_EVERY_MS, signal);
   }
 }
 
-/** What the log tells behind the last marker that all of it had is applied once a later one is. */
+/**
+ * Takes up the losses that stand in the log behind the last marker that all partitions had at the start: they are
+ * applied once a later marker is.
+ */
 async function takeUpLost(options: ResumeOptions, position: bigint): Promise<void> {
   const { store, followed, signal } = options;
   const isApplied = async () => ((await store.applied?.()) ?? -1n) > position;

@@ -14,27 +14,30 @@ export interface SlotOutputOptions {
   late: LateSlots;
   following: FollowedAddresses;
   unreadable: Unreadable;
-  /** The stream of followed addresses, which itself hands on what comes late. */
+  /**
+   * The stream of followed addresses. A function, because that stream is made later: it sends late states through this
+   * output.
+   */
   followed(): FollowedStates;
   send(records: readonly LogRecord[]): Promise<void>;
   learn(record: AccountRecord): void;
   report(event: StreamEvent): void;
   openGap(gap: Gap): void;
   madeTwice: MadeTwice;
-  /** The first slot is here. */
+  /** Called once, with the first slot. */
   onBegin(): void;
-  /** First slot of the gap that ends where the stream begins; null where it begins where the log ends. */
+  /** First slot of the gap that ends where the stream begins; null where the stream begins where the log ends. */
   gapFrom: bigint | null;
   /** The slot of the last marker that the log had; null where it had none. */
   position: bigint | null;
 }
 
-/** What the slots put out, on its way into the log. */
+/** Turns what the slots put out into records of the log. */
 export interface SlotOutput {
   handle(output: SlotsOutput): void;
-  /** The stream begins behind a gap that has this first slot. */
+  /** The stream begins anew, behind a gap with this first slot. */
   beginsAnew(gapFrom: bigint): void;
-  /** The highest slot whose marker may be in the log; where the stream begins anew, that of before. */
+  /** The highest slot whose marker may be in the log; a new beginning of the stream does not reset it. */
   sentUpTo(): bigint | null;
 }
 
@@ -44,7 +47,9 @@ export function createSlotOutput(options: SlotOutputOptions): SlotOutput {
   let hasBegun = false;
   let sentUpTo = options.position;
 
-  /** States of followed addresses that are here of a slot; those of earlier ones came late. */
+  /**
+   * States of followed addresses for a slot. Those of earlier slots that come with them are late, and are sent as such.
+   */
   const statesOf = (slot: bigint) => {
     const states = followed().upTo(slot);
     for (const state of states) if (state.slot < slot) handle(lateOutput(slots, followed(), state));
@@ -53,7 +58,7 @@ export function createSlotOutput(options: SlotOutputOptions): SlotOutput {
   const begin = ({ slot, blockTime }: Extract<SlotsOutput, { type: 'begun' }>) => {
     followed().beginAt(slot);
     for (const state of statesOf(slot)) handle(lateOutput(slots, followed(), state));
-    // A provider may begin behind what is in the log: nothing is missing then.
+    // A provider may begin at a slot that the log has already: no slot is missing then.
     if (gapFrom !== null && gapFrom <= slot)
       options.openGap({ fromSlot: gapFrom, toSlot: slot, toTime: blockTime });
     gapFrom = null;

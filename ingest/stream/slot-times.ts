@@ -13,12 +13,13 @@ export interface SlotTimesOptions {
 }
 
 const EVERY_MS = 250;
-/** A node that is ahead of the stream is so by a few slots. */
+/** Looks at the stream before it is given up: a node that is ahead of it is so by a few slots. */
 const TRIES = 8;
 
 /**
- * The block time of a slot: as the stream tells it, else as the node does, which may tell none; then the stream is waited
- * for, and where that does not come so far the node is asked once more: of several one may have been behind.
+ * The block time of a slot, from the stream or else from the nodes. Where none of them knows it, this waits for the
+ * stream to pass the slot; where the stream does not get that far, it asks the nodes once more, since the one that
+ * answered may have been behind.
  */
 export function createSlotTimes(options: SlotTimesOptions): (slot: bigint) => Promise<number | null> {
   const { rpc, told, passed, signal, everyMs = EVERY_MS } = options;

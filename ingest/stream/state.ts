@@ -11,25 +11,27 @@ import type { ListStatus } from './sweeps/list-proof.ts';
 const NOT_YET = 'ingestion has begun and no slot has come yet';
 const MOST_REASON = 300;
 
-/** What is missing while the stream is connected, in words; kept while it is not. */
+/**
+ * What is missing while the stream is connected, in words for `reason`; null: nothing. Kept while it is not connected.
+ */
 interface Lacks {
-  /** Of the node that the rest is read from. */
+  /** SOLANA_RPC_URL has addresses of another chain. */
   other: string | null;
-  /** Of what the stream has missed. */
+  /** History stands still. */
   stalled: string | null;
-  /** Of the program's accounts. */
+  /** Not all accounts of the program may be known. */
   unlisted: string | null;
-  /** Of followed addresses. */
+  /** Followed addresses are not all streamed. */
   untaken: string | null;
 }
 
-/** The state as it is told, and what its reason is made of while the stream is connected. */
+/** The state as the log is told it, and what its reason is made of while the stream is connected. */
 export interface KnownStream {
   state: StreamState;
   lacks: Lacks;
 }
 
-/** @param listedSlot as it was when it was told last. */
+/** @param listedSlot as the log was told it last. */
 export const unconnected = (now: number, listedSlot: string | null = null): KnownStream => ({
   state: {
     connected: false,
@@ -43,7 +45,7 @@ export const unconnected = (now: number, listedSlot: string | null = null): Know
   lacks: { other: null, stalled: null, unlisted: null, untaken: null },
 });
 
-/** Why accounts that were not written since may not be known. */
+/** Why accounts that were not written since the stream began may be unknown, by what became of listing them. */
 const UNLISTED: Record<ListStatus, string | null> = {
   refused:
     'SOLANA_RPC_URL refuses getProgramAccounts: of accounts that were not written since those are known that history names',
@@ -53,7 +55,9 @@ const UNLISTED: Record<ListStatus, string | null> = {
   unproved: null,
   proved: null,
 };
-/** Whether all are known; what says nothing of it leaves it as it was told last. */
+/**
+ * Whether all accounts are known, by what became of listing them; a status without an entry leaves the state as it is.
+ */
 const ALL_KNOWN: Partial<Record<ListStatus, boolean>> = {
   ...{ refused: false, silent: false, part: false, proved: true },
 };
@@ -63,7 +67,7 @@ function wordsOf({ other, stalled, unlisted, untaken }: Lacks): string | null {
   return lacks.length === 0 ? null : lacks.join('; ');
 }
 
-/** What an event makes of it; the same object where it changes nothing. */
+/** The state after an event; the same object where the event changes nothing. */
 export function stateAfter(known: KnownStream, event: StreamEvent, now: number): KnownStream {
   const { state, lacks } = known;
   if (event.type === 'connected') {
@@ -81,7 +85,7 @@ export function stateAfter(known: KnownStream, event: StreamEvent, now: number):
   const told = toldBy(event);
   if (told === null) return known;
   const next = { state: { ...state, ...told.state }, lacks: { ...lacks, ...told.lacks } };
-  // All that came up since was followed: a list that is proved again says no more.
+  // Accounts that came up after the first proof were followed: a later proof keeps the slot of the first.
   if (state.listed && next.state.listed) next.state.listedSlot = state.listedSlot ?? null;
   if (state.connected) next.state.reason = wordsOf(next.lacks);
   if (isSame(next.state, state) && isSame(next.lacks, lacks)) return known;
@@ -93,10 +97,10 @@ const isSame = <T extends object>(one: T, other: T): boolean =>
   Object.entries(one).every(([name, value]) => other[name as keyof T] === value);
 
 type ToldBy<E> = (event: E) => { state?: Partial<StreamState>; lacks: Partial<Lacks> };
-/** What holds whether the stream is connected or not. */
+/** Events that hold whether the stream is connected or not. */
 type Lasting = Exclude<StreamEvent, { type: 'connected' | 'disconnected' }>;
 
-/** What each event says; null: nothing. */
+/** What each event changes; null: nothing. */
 const TOLD_BY: { [T in Lasting['type']]: ToldBy<Extract<Lasting, { type: T }>> | null } = {
   listed: ({ listed: status, slot }) => {
     const listed = ALL_KNOWN[status];
@@ -147,10 +151,15 @@ export interface StateTeller {
   run(): Promise<void>;
 }
 
-/** Puts the state into the log where it changes, and now and then where it does not: what is not told again expires. */
+/**
+ * Tells the log the state at each change, and every STREAM_HEARTBEAT_MS without one: readers let a state expire that is
+ * not repeated.
+ */
 export function createStateTeller(options: {
   log: Pick<LogWriter, 'append'>;
-  /** From where on all accounts of the program were known, as it was told before this process; null: they were not. */
+  /**
+   * The slot from which on all accounts of the program were known, as told before this process; null: they were not.
+   */
   listedSlot: string | null;
   logger: Logger;
   signal: AbortSignal;

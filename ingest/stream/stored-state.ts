@@ -38,40 +38,43 @@ import type { CutTransaction } from './cut-logs.ts';
 import type { LostBefore } from './followed-stream/carried.ts';
 
 export interface HistoryBegin {
-  /** Null where no history was asked for yet. */
+  /** The lowest first slot of a gap; null where none was opened yet. */
   firstSlot: bigint | null;
-  /** Gaps that were read down to a later slot than their first, because history was to begin there. */
+  /** Closed gaps that were read down to a slot later than their first, because history was to begin there. */
   clipped: { fromSlot: bigint; firstSlot: bigint }[];
 }
 
 export interface KnownAccount {
   address: string;
   expected: ExpectedAccount;
-  /** Somebody wrote it into an account; it does not follow from the program's own addresses. */
+  /** Somebody wrote it into an account; it is not derived from the program's own addresses. */
   named?: boolean;
 }
 
-/** What the stream needs to know of what is already there. */
+/** What the stream needs to know of the log and of what is stored. */
 export interface StreamStore {
   /** The lowest last marker over all partitions of the log; null before each has one. */
   position(): Promise<LogPosition | null>;
   /**
-   * The lowest marker that is applied, where the log may be ahead of what the rest of this answers from; absent
-   * where what the log holds is what is applied.
+   * The lowest marker that is applied: the log may be ahead of the store that the other methods read. Absent where
+   * whatever the log holds is applied.
    */
   applied?(): Promise<bigint | null>;
   /** Accounts that exist as far as is known, and what they are. */
   knownAccounts(): Promise<KnownAccount[]>;
-  /** Of those the ones that the log says no stream carries. */
+  /** Those of the known accounts that no stream carries, according to the log. */
   uncarried(): Promise<LostBefore[]>;
   openGaps(): Promise<Gap[]>;
-  /** Of gaps with these first slots, up to where those were read that every partition which has them has closed. */
+  /**
+   * For gaps with these first slots that every partition holding them has closed: the slot up to which each was read,
+   * by first slot.
+   */
   closedUpTo(fromSlots: readonly bigint[]): Promise<ReadonlyMap<bigint, bigint>>;
-  /** Where history was read from on. */
+  /** The slot from which on history was read. */
   historyBegin(): Promise<HistoryBegin>;
   /** Whether a transaction of an earlier slot is stored. */
   hasBefore(slot: bigint): Promise<boolean>;
-  /** Whether every partition of what is stored has all gaps closed; false where nothing is. */
+  /** Whether every partition has all gaps closed; false where nothing is stored. */
   isWhole(): Promise<boolean>;
   /**
    * The slot from which on lists of the program's accounts were known to be whole; null where they were not.
@@ -84,13 +87,13 @@ export interface StreamStore {
   incompleteTransactions(): Promise<CutTransaction[]>;
   /** Absent where nothing is stored that could be compared with the chain. */
   verification?: VerificationStore;
-  /** Likewise, of sweeps whose profit is not known. */
+  /** Sweeps whose profit is not known; absent likewise. */
   sweeps?: SweepStore;
-  /** Likewise, of states as of slots without a known time. */
+  /** States of slots without a known time; absent likewise. */
   undated?: UndatedStore;
 }
 
-/** What ClickHouse says of it: all but how far the log is, and what is applied of it. */
+/** The stream's store in ClickHouse, without what says how far the log is and what of it is applied. */
 export function storedState(store: Store): Omit<StreamStore, 'position' | 'applied'> {
   return {
     knownAccounts: () => followedAccounts(store),
@@ -125,8 +128,9 @@ export function storedState(store: Store): Omit<StreamStore, 'position' | 'appli
 }
 
 /**
- * What the log has not is proved anew; what of it is applied is for who reads it to ask. Who told before a slot was told had
- * put all that was listed into the log.
+ * Null where the stored slot lies behind the end of the log: that the lists are whole is proved anew then. Whether the
+ * log is applied up to the slot is for its reader to check. Without a slot the state is of an older version, which told
+ * it once all listed accounts were in the log.
  */
 async function listedSlot(store: Store, position: bigint | null): Promise<string | null> {
   const { listed, slot } = await listedState(store);

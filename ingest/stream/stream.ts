@@ -36,7 +36,7 @@ export interface StreamOptions extends StreamLimits {
   xToken: string | null;
   programId: string;
   launchpadProgramId: string;
-  /** Nothing of the program is older. */
+  /** The program has no transaction before this slot. */
   startSlot?: bigint;
   commitment: 'confirmed' | 'finalized';
   rpc: RpcNodes;
@@ -44,9 +44,9 @@ export interface StreamOptions extends StreamLimits {
   store: StreamStore;
   logger: Logger;
   signal: AbortSignal;
-  /** Mints and metadata, whose addresses strangers chose, are read again this long after. */
+  /** Mints and metadata accounts, whose addresses strangers chose, are read again after so many milliseconds. */
   againAfterMs?: number;
-  /** What is stored is compared with the chain this far apart. */
+  /** Milliseconds between two comparisons of what is stored with the chain. */
   verifyEveryMs?: number;
   onEvent?: (event: StreamEvent) => void;
 }
@@ -67,7 +67,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   }));
   if (listed === null) return;
   const teller = createStateTeller({ log, listedSlot: listed.slot, logger, signal });
-  /** Of the last marker that the log has. */
+  /** The slot of the last marker in the log. */
   let marked = position ?? 0n;
   const report = (event: StreamEvent) => {
     if (event.type === 'released') marked = event.slot;
@@ -135,7 +135,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   let swept = false;
   const addGap = (gap: Gap) => {
     const { fromSlot, toSlot, toTime } = gap;
-    // In the order of the outbox, before any transaction behind the gap.
+    // Sent through the outbox, so that it stands in the log before any transaction behind the gap.
     gaps.add(gap, () => send([{ kind: 'gap', fromSlot, toSlot, toTime, closed: false }]));
   };
   const openGap = (gap: Gap) => {
@@ -154,7 +154,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
   );
 
   const begin = () => {
-    // No node can be told from one of another chain before.
+    // Not earlier: without a slot of the stream, a node of another chain cannot be recognised.
     for (const turns of strangers) void turns.run();
     if (position !== null && !swept) sweeper.request(position);
     void resumeUnfinished({
@@ -198,7 +198,8 @@ export async function runStream(options: StreamOptions): Promise<void> {
   const streamingBeside = beside.run();
   await superviseStream({
     ...{ client, slots, outbox, logger, signal, ...limits },
-    // Also where the nodes were far behind, or away, for as long as the stream was.
+    // All nodes, also those that may seem to be of another chain: they may have been far behind, or away, for as long
+    // as the stream was.
     rpc: options.rpc,
     subscription: (fromSlot) => ({ programId, addresses: [], commitment, fromSlot }),
     onUpdate: (update, outputs) => {

@@ -13,7 +13,7 @@ export interface UnreadableOptions {
   gaps: Pick<GapCloser, 'add' | 'knows'>;
   sweeper: Pick<Sweeper, 'request' | 'reread'>;
   reread: Pick<CutLogsReader, 'add'>;
-  /** Has all accounts read a little behind that slot, once the chain is there. */
+  /** Has all accounts read a little after that slot, once the chain is there. */
   readAll(slot: bigint): void;
   /** The slot released last; null before one. */
   last(): bigint | null;
@@ -21,54 +21,66 @@ export interface UnreadableOptions {
   warn(what: { slot: string; signature?: string }, sentence: string): void;
 }
 
-/** What becomes of what the stream brought and nobody can read: it is read over RPC, and missing until then. */
+/** Handles updates that cannot be read: what they are about is read over RPC, and counts as missing until then. */
 export interface Unreadable {
-  /** To be called before the transaction's slot is told to be whole. */
+  /** To be called before the marker of the transaction's slot is sent. */
   transaction(update: TransactionUpdate, blockTime: number | null): void;
   update(update: UnreadableUpdate): void;
-  /** Likewise of the stream that follows these addresses, which has brought everything up to that slot. */
+  /** An unreadable update of the stream that follows these addresses, which has brought everything up to `reached`. */
   ofFollowed(addresses: readonly string[], slot: bigint, reached: bigint | null): void;
-  /** To be called before a slot is told to be whole. */
+  /** To be called before the marker of the slot is sent. */
   released(slot: bigint): void;
 }
 
-/** More slots than these do not wait to be released: a hole among them is given up before. */
+/** How far the stream may be ahead of the last released slot: a hole is given up before so many slots wait. */
 const REACH = 64n;
-/** Updates of slots further off that are remembered. */
+/** Updates of slots further ahead that are remembered. */
 const MOST_FAR = 1_000;
 
 const later = (a: bigint | null, b: bigint | null) => (a === null || (b !== null && b > a) ? b : a);
 
 export function createUnreadable(options: UnreadableOptions): Unreadable {
   const { gaps, sweeper, reread, send, warn } = options;
-  /** They come before anything says that the chain has their slot: where it comes to it, that is what they are of. */
+  /**
+   * Updates whose slot is not near, so that the number may be wrong. If the chain comes to that slot, they are taken to
+   * be of it.
+   */
   let far: Pick<UnreadableUpdate, 'of' | 'slot'>[] = [];
-  /** Slots of transactions that the stream is near to: a gap of one before its release could be the first slot of a wider. */
+  /**
+   * Slots of unreadable transactions that are near, and not released yet. Their gaps are opened at the release: opened
+   * before, one could have the first slot of a wider gap.
+   */
   const ahead = new Set<bigint>();
-  /** Some came since the last release that may be of any slot that is not released. */
+  /** Whether an account or a transaction came since the last release that may be of any slot that is not released. */
   const unplaced = { account: false, transaction: false };
-  /** The slot that the stream of an unplaced account had come to. */
+  /** The slot that the stream had come to when it brought an unplaced account. */
   let reachedFar: bigint | null = null;
 
   const open = (gap: Gap) => {
     if (!gaps.knows(gap.fromSlot)) gaps.add(gap, () => send([{ kind: 'gap', ...gap, closed: false }]));
   };
-  /** What that slot and those behind it may have changed. */
+  /** Opens a gap of that slot and the REACH slots after it: any of them may be the transaction's. */
   const openFrom = (slot: bigint) => {
     let fromSlot = slot;
     const toSlot = slot + REACH;
-    // The gap of a slot may reach no further than that.
+    // A known gap that begins here may be of this slot alone: the new one begins behind it.
     while (fromSlot < toSlot && gaps.knows(fromSlot)) fromSlot += 1n;
     open({ fromSlot, toSlot, toTime: null });
   };
-  /** Nobody knows whom it is about: nothing that the slot may have changed counts as known. */
+  /**
+   * Opens a gap of one slot: whom the transaction is about is not known, so nothing that the slot may have changed
+   * counts as known.
+   */
   const openSlot = (slot: bigint, toTime: number | null) => open({ fromSlot: slot, toSlot: slot, toTime });
 
   const readAgain = ({ of, slot }: Pick<UnreadableUpdate, 'of' | 'slot'>) => {
     if (of === 'account') sweeper.request(slot);
     else openSlot(slot, null);
   };
-  /** No node is asked for a slot that only such bytes tell of: it would be waited for, for ever perhaps. */
+  /**
+   * Whether the stream is near the slot. Otherwise no node is asked for it, for only unreadable bytes name it and the
+   * chain may never come to it: the update is taken to be of any slot that may follow.
+   */
   const isNear = (of: UnreadableUpdate['of'], slot: bigint, reached: bigint | null): boolean => {
     if (reached !== null && slot <= reached + REACH) return true;
     warn(

@@ -1,10 +1,10 @@
 /** A chain makes a slot every 400 ms and a server pings every 10 s. */
 const SILENCE_MS = 30_000;
-/** No slot is released for longer than this only where the stream brings no block meta or no notices. */
+/** A stream that releases no slot for this long brings no block metas or no slot notices. */
 const NO_RELEASE_MS = 90_000;
 
 export interface Watchdog {
-  /** Something came; `highest` is the highest slot heard of, `released` the last that was released. */
+  /** To be called for each update: `highest` is the highest slot heard of, `released` the last that was released. */
   heard(highest: bigint, released: bigint | null): void;
   stop(): void;
 }
@@ -14,11 +14,14 @@ export interface WatchdogOptions {
   noReleaseMs?: number;
   /** Called once, with what is wrong. */
   onStall(reason: string): void;
-  /** While the stream is held back by us nothing is wrong. */
+  /** Whether this process holds the stream back: its silence is no stall then. */
   paused(): boolean;
 }
 
-/** Tells where no new slot is heard of, or none is released: a stopped or stuck server goes unnoticed otherwise. */
+/**
+ * Calls `onStall` where no new slot is heard of, or none is released: a stopped or stuck server goes unnoticed
+ * otherwise.
+ */
 export function watch(options: WatchdogOptions): Watchdog {
   const { silenceMs = SILENCE_MS, noReleaseMs = NO_RELEASE_MS } = options;
   let highest = -1n;

@@ -2,13 +2,18 @@ import type { Gap } from '../../history/gap.ts';
 import { replayEnd, type StreamEndedError } from '../geyser/ended.ts';
 import type { Reached } from './chain-ahead.ts';
 
-/** A slot that is larger than may wait is one that the stream cannot bring, whoever ends it. */
+/**
+ * Ended by this side, but not counted as such: a slot that is larger than may wait is one that the stream cannot bring.
+ */
 export const TOO_MUCH = 'too much waits for slots to be complete';
-/** Ends of a replay without one update until the past is left to history. */
+/** Ends in a row of a replay without one update, until the past is left to history. */
 const MOST_EMPTY_ENDS = 3;
-/** The same where something came each time, and no slot: there is one that the provider cannot send. */
+/** Ends in a row with updates but without a released slot: there is a slot that the provider cannot send. */
 const MOST_STUCK_ENDS = 4;
-/** Times that a request without a replay was taken, after ends that say nothing of it, until it is the replay. */
+/**
+ * Probes in a row that show a request without a replay to be taken, after ends that say nothing of the replay, until
+ * the replay counts as refused.
+ */
 const MOST_LOOKS = 2;
 
 /** How a stream ended, and where it left the slots. */
@@ -16,16 +21,19 @@ export interface StreamEnd {
   error: StreamEndedError;
   /** Whether anything but a ping came. */
   brought: boolean;
-  /** The last released slot as it was subscribed to, and now. */
+  /** The last released slot at the subscription (`from`), and at the end (`last`). */
   from: bigint | null;
   last: bigint | null;
-  /** What it lacks. */
+  /** The slots that the stream lacks; null: none. */
   hole: Gap | null;
-  /** Where it would go on far ahead of the log, and why nothing is taken of it there; `refused` null: it is taken. */
+  /**
+   * The slot far ahead of the log at which the stream would go on, and why nothing is taken of it there; `refused`
+   * null: it is taken.
+   */
   far: { slot: bigint; refused: string | null } | null;
 }
 
-/** What is known of the ends before. */
+/** What is remembered of earlier ends. */
 export interface Known {
   reached: Reached;
   /** Why a stream far ahead of the log was refused last; null where none was, or one was taken since. */
@@ -38,14 +46,16 @@ export interface Known {
   holeBefore: bigint | null;
 }
 
-/** What a provider can be asked about an end: whether it keeps the replay, and whether it takes a request without. */
+/**
+ * What a provider can be asked after an end: whether it keeps the replay, and whether it takes a request without one.
+ */
 export type Question = 'keepsReplay' | 'takesLive';
 export type Told = Partial<Record<Question, boolean>>;
 
-/** What follows once all is known, and what is known of it at the next end. */
+/** What follows once all questions are answered, and what is remembered for the next end. */
 export type Next = { known: Known } & (
   | { type: 'again' }
-  /** What is far ahead of the log is of the same chain. */
+  /** The stream is far ahead of the log, and of the same chain. */
   | { type: 'taken' }
   | { type: 'refused'; words: string }
   /** The replay brought the same hole again: the stream goes on behind it. */
@@ -61,11 +71,14 @@ export const nothingKnown = (last: bigint | null): Known => ({
   ...{ failures: 0, emptyEnds: 0, looks: 0, holeBefore: null },
 });
 
-/** The same hole as at the end before: those slots are not to be had from the stream. */
+/** The hole where it is the same as at the end before, so that the stream cannot bring those slots; else null. */
 export const sameHole = (hole: Gap | null, { holeBefore }: Pick<Known, 'holeBefore'>): Gap | null =>
   hole?.fromSlot === holeBefore ? hole : null;
 
-/** What follows on the end of a stream; first what has to be asked, until it was told. Pure. */
+/**
+ * Decides what follows the end of a stream. Answers with a question as long as `told` lacks an answer that it needs.
+ * Pure.
+ */
 export function whatFollows(end: StreamEnd, known: Known, told: Told = {}): Follows {
   const { error, brought, from, last, hole, far } = end;
   if (far !== null) return afterFar(far, known);
@@ -74,7 +87,7 @@ export function whatFollows(end: StreamEnd, known: Known, told: Told = {}): Foll
   const reach = brought || from === null ? 'other' : reachOf(error, told);
   if (reach === 'ask') return { type: 'ask', question: 'keepsReplay' };
   const emptyEnds = brought ? 0 : known.emptyEnds + (reach === 'perhaps' ? 1 : 0);
-  // Whatever the end says: where others are served and this is not, it is what is asked for.
+  // Whatever the end says: a provider that serves other requests, but not this one, objects to what this one asks for.
   const isStuck = failures >= (brought ? MOST_STUCK_ENDS : MOST_EMPTY_ENDS);
   const isOurs = brought && error.cancelled && error.message !== TOO_MUCH;
   let { looks } = known;
@@ -105,7 +118,10 @@ function afterFar({ slot, refused }: NonNullable<StreamEnd['far']>, known: Known
   return refused === null ? { type: 'taken', known: next } : { type: 'refused', words: refused, known: next };
 }
 
-/** What the end of a replay that brought nothing says of it; where its words do not, what the server says it keeps. */
+/**
+ * What the end of a replay that brought nothing says of the replay; where its words do not decide, what the server says
+ * that it keeps does.
+ */
 function reachOf(error: StreamEndedError, { keepsReplay }: Told): ReturnType<typeof replayEnd> | 'ask' {
   const said = replayEnd(error);
   if (said !== 'perhaps') return said;

@@ -9,25 +9,31 @@ export interface FarAheadOptions {
   rpc: { alone: readonly Node[] };
   /** The slot that the log ends at. */
   reached: bigint;
-  /** Why it was refused the last time: silence takes nothing of that back. */
+  /** Why the stream was refused the last time; it stays so where no node answers. */
   refused: string | null;
   signal: AbortSignal;
-  /** Who does not answer within that says nothing. */
+  /** A node that does not answer within this time has no say. */
   patienceMs?: number;
 }
 
 const PATIENCE_MS = 5_000;
-/** One that goes on so far ahead may be of another chain, or of one that began anew: who was away has to be told from it. */
+/**
+ * A stream that goes on further ahead of the log may be of another chain, or of one that began anew. That has to be
+ * told from ingest having merely been away.
+ */
 const MOST_AHEAD_SLOTS = 1_000n;
 
 /** How far the log is, and where ahead of it the stream is known to be of the same chain. */
 export interface Reached {
-  /** The last released slot of all, also where the next is to be a new beginning. */
+  /** The last released slot, kept also where the next one is to be a new beginning. */
   slot: bigint | null;
   sameAt: bigint | null;
 }
 
-/** Where a beginning is so far ahead of the log that it has to be known to be of the same chain. */
+/**
+ * The slot and its time, where it is so far ahead of the log that it has to be proved to be of the same chain; else
+ * null.
+ */
 export function aheadOf(
   slot: bigint,
   time: number | null,
@@ -38,17 +44,18 @@ export function aheadOf(
   return isKnown ? null : { slot, time };
 }
 
-/** Likewise, where what is behind a hole is. */
+/** Likewise for the slot at which a stream goes on behind a hole. */
 export const farBehind = (
   { fromSlot, toSlot, toTime }: Gap,
   { sameAt }: Pick<Reached, 'sameAt'>,
 ): SlotTime | null => aheadOf(toSlot, toTime, { slot: fromSlot, sameAt });
 
 /**
- * Why nothing is taken of a stream that goes on far ahead of the log, in words that may be served: every node that answers
- * is of another chain, whose states would count as the newest and whose slots would bar the way back. Null where one is
- * not, and where none answers that has said so before: whoever was away for days goes on, with or without them. Each is asked by itself, for one
- * may be of another chain than all others.
+ * Why nothing is taken of a stream that goes on far ahead of the log, in words that may be served: all nodes that
+ * answer say that it is of another chain, or are days behind it. Its states would count as the newest, and its slots
+ * would bar the way back. Null where a node says otherwise, and where none answers, unless the stream was refused
+ * before: an ingest that was away for days goes on, with or without nodes. Each node is asked by itself, for one may be
+ * of another chain than all others.
  */
 export async function notTakenAhead(ahead: SlotTime, options: FarAheadOptions): Promise<string | null> {
   const { rpc, reached, refused, signal, patienceMs = PATIENCE_MS } = options;
@@ -65,7 +72,7 @@ export async function notTakenAhead(ahead: SlotTime, options: FarAheadOptions): 
   return `the provider is at slot ${ahead.slot}, the log at ${reached}: ${why}`;
 }
 
-/** One that lags is of the same chain for all that is known. */
+/** A node that lags by less than MOST_AHEAD does not speak against the stream. */
 async function verdictOf(node: Node, ahead: SlotTime): Promise<Verdict> {
   const verdict = await compare(node, ahead);
   if (verdict !== 'behind') return verdict;

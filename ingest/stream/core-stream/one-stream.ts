@@ -9,11 +9,11 @@ import { TOO_MUCH } from './after-end.ts';
 import { aheadOf, farBehind, type Reached } from './chain-ahead.ts';
 import { type HoleOptions, holeIn, NO_REPLAY_AFTER_SLOTS, skip } from './hole.ts';
 
-/** A provider that begins so far behind what is in the log is of another chain, or of one that began anew. */
+/** A provider that begins so far before the end of the log is of another chain, or of one that began anew. */
 const MOST_BEHIND_SLOTS = 1_000n;
 const FAR_AHEAD =
   'the provider is far ahead of the log: SOLANA_RPC_URL is asked whether that is the same chain';
-/** Block metas in a row that say on no slot that theirs stands, until the stream is taken to have no other. */
+/** Block metas in a row without a parent, until the stream counts as one that never tells it. */
 const MOST_PARENTLESS = 32;
 
 export interface OneStreamOptions extends HoleOptions {
@@ -23,7 +23,7 @@ export interface OneStreamOptions extends HoleOptions {
   silenceMs?: number;
   subscription(fromSlot: bigint | null): Subscription;
   onUpdate(update: Update, outputs: readonly SlotsOutput[]): void;
-  /** It is subscribed to. */
+  /** Called right before the stream is subscribed to. */
   onBegin(): void;
 }
 
@@ -31,14 +31,17 @@ interface Ended {
   error: StreamEndedError;
   /** Whether anything but a ping came. */
   brought: boolean;
-  /** Where it would go on, where that is far ahead of the log. */
+  /** The slot at which it would go on, where that is far ahead of the log; else null. */
   ahead: SlotTime | null;
 }
 
 type Begun = Extract<SlotsOutput, { type: 'begun' }>;
 const isBegun = (output: SlotsOutput): output is Begun => output.type === 'begun';
 
-/** Resolves once it has ended; ended here where nothing good is to come of it, or the signal is given. */
+/**
+ * Runs one stream and resolves once it has ended. It is ended from this side where nothing good is to come of it, and
+ * when the signal aborts.
+ */
 export function oneStream(
   options: OneStreamOptions,
   fromSlot: bigint | null,
@@ -78,7 +81,7 @@ export function oneStream(
         else if (slots.overflowing) stream.cancel(TOO_MUCH);
         else if (update.type === 'blockMeta' && holeIn(slots) !== null) stream.cancel('slots are missing');
         else if (!replayed) {
-          // A replay with nothing in it brings nothing the next time either: the stream goes on behind it.
+          // A replay that brought nothing will bring nothing the next time either: the stream goes on behind the hole.
           const hole = holeIn(slots, NO_REPLAY_AFTER_SLOTS);
           ahead = hole === null ? null : farBehind(hole, reached);
           if (ahead !== null) stream.cancel(FAR_AHEAD);

@@ -17,17 +17,20 @@ import { holeIn, skip } from './hole.ts';
 import { type OneStreamOptions, oneStream } from './one-stream.ts';
 
 export interface SupervisorOptions extends OneStreamOptions {
-  /** Asked about a stream that goes on far ahead of the log. */
+  /** Nodes that are asked about a stream that goes on far ahead of the log. */
   rpc: FarAheadOptions['rpc'];
   /** The stream cannot bring the slots from this one on; the next output is a new beginning. */
   onOutOfReach(fromSlot: bigint): void;
-  /** With words that may be served, and whether anything but pings came. */
+  /**
+   * Told the reason in words that may be served, whether anything but pings came, and whether this side ended the
+   * stream.
+   */
   onEnd(words: string, brought: boolean, isOurs: boolean): void;
 }
 
 /**
- * Keeps a stream going until the signal is given: after each end it subscribes again at the last released slot, at
- * once where the last stream brought something, else after a growing pause.
+ * Keeps a stream going until the signal aborts: after each end it subscribes again at the last released slot, at once
+ * where the last stream brought something, else after a growing pause.
  */
 export async function superviseStream(options: SupervisorOptions): Promise<void> {
   const { client, slots, signal } = options;
@@ -73,7 +76,7 @@ const ASK: Record<Question, (options: SupervisorOptions, end: StreamEnd) => Prom
       const first = await client.firstReplayed();
       return first !== null && first <= (from as bigint);
     } catch {
-      // It does not say.
+      // The server does not say what it keeps: nothing speaks against the replay.
       return true;
     }
   },

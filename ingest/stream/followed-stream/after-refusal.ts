@@ -7,33 +7,33 @@ import {
   type StreamEndedError,
 } from '../geyser/ended.ts';
 
-/** What is asked of a provider for followed addresses, after what it has refused. Pure. */
+/** What the next request for followed addresses asks for, after what the provider has refused. Pure. */
 export interface Ask {
   /** Most addresses of one request; null: all of them. */
   cap: number | null;
   /** Whether a replay is asked for. */
   replay: boolean;
-  /** Ends that say neither what was wrong nor that nothing was, one after the other. */
+  /** Ends in a row that do not say what was wrong. */
   silent: number;
 }
 
 export const ASK_ALL: Ask = { cap: null, replay: true, silent: 0 };
 
-/** Ends without a word until fewer addresses are tried. */
+/** Such ends until fewer addresses are tried. */
 const SILENT_ENDS = 2;
 
-/** A request that the server has not been seen to work by. */
+/** A request that no block meta has shown to be at work yet. */
 export interface Tried {
   addresses: number;
   replay: boolean;
 }
 
 /**
- * What to ask for after a request ended the stream before it was seen to work: without a replay where that may be
- * what is refused, else for as many addresses as the refusal names, else for half as many.
+ * What to ask for after a request ended the stream before it was seen to work: as many addresses as the refusal names,
+ * else no replay where that may be what is refused, else half as many addresses.
  */
 export function askAfter(ask: Ask, tried: Tried, ended: StreamEndedError): Ask {
-  // Silence is the provider's, and what it replays may be nothing.
+  // This side ended the stream for its silence: that is no refusal of the addresses, but the replay may bring nothing.
   if (ended.cancelled) {
     if (!tried.replay) return ask;
     return ask.silent > 0 ? { ...ask, replay: false, silent: 0 } : { ...ask, silent: 1 };

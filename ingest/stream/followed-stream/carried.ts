@@ -4,34 +4,37 @@ import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 /** An address that no stream carried when this process began. */
 export interface LostBefore {
   address: string;
-  /** The first and the last slot behind which it was told to be lost since it was carried last. */
+  /** The first and the last slot behind which the log calls it lost, since a stream carried it last. */
   first: bigint;
   last: bigint;
 }
 
 /**
- * Tells the log since when no stream carries an address whose states are kept over time, and from when on one does again:
- * of the slots between nothing is known but what was read. What is not told of is carried.
+ * Tells the log behind which slot no stream carries an address whose states are kept over time, and from which slot on
+ * one does again. Of the slots between only readings over RPC are known. An address without such records is carried.
  *
- * That one is lost stands in the log before any marker of a slot behind the loss. That it is carried again stands behind
- * the marker of the slot from which on it is: a process that goes on from the last marker never begins before that.
+ * A loss stands in the log before any marker of a slot behind it. The return stands behind the marker of the slot from
+ * which on the address is carried: a process that goes on from the last marker never begins before that slot.
  */
 export interface Carried {
-  /** These came up: no stream carries them yet, and nothing was known of them before. */
+  /** These addresses came up: no stream carries them yet, and nothing was known of them before. */
   added(addresses: readonly string[]): void;
-  /** They may be known, and no stream carries them behind that slot. */
+  /** No stream carries these behind that slot; states of them may be known from before. */
   lost(addresses: readonly string[], after: bigint): void;
-  /** They are not read in turns any more: a request asks for them. */
+  /** These left the rota: a request asks for them instead. */
   left(addresses: readonly string[]): void;
-  /** These are asked for by a request that is at work from that slot on, and are read there or later. */
+  /**
+   * These are asked for by a request that is at work from that slot on, and are being read over RPC at that slot or
+   * later.
+   */
   read(addresses: readonly string[], from: bigint): void;
   /** A block meta of a slot came by the last request, which asks for those addresses. */
   atWork(slot: bigint, addresses: () => readonly string[]): void;
-  /** A state goes into the log, whoever found it. */
+  /** A state goes into the log, from whatever source. */
   told(record: AccountRecord): void;
-  /** The log has come to the marker that followed addresses are brought up to this slot. */
+  /** The log has a marker that says that followed addresses are in it up to this slot. */
   marked(slot: bigint): void;
-  /** What the log tells of these from before is known only now. */
+  /** Adds losses that the log told before this process began, and that are known only now. */
   takeUp(lost: readonly LostBefore[]): void;
 }
 
@@ -41,26 +44,29 @@ export interface CarriedOptions {
   /** Unix seconds of a slot; null where it is not remembered. */
   timeOf(slot: bigint): number | null;
   send(records: readonly CarriedRecord[]): void;
-  /** Has them read at that slot or later. */
+  /** Has these addresses read at that slot or later. */
   reread(addresses: readonly string[], notBefore: bigint): void;
 }
 
-/** Of the others either the core brings every state, or nothing is kept over time. */
+/** Whose losses are told. Of the others either the core brings every state, or nothing is kept over time. */
 const KEPT: Record<ExpectedAccount, boolean> = {
   ...{ token_account: true, pool: true, curve_config: true },
   ...{ mint: false, metadata: false, program: false },
 };
 
 export function createCarried({ lost, expectedAt, timeOf, send, reread }: CarriedOptions): Carried {
-  /** The slots that those were lost behind which no stream carries: the first, and the last that was told. */
+  /** Addresses that no stream carries, with the first and the last slot behind which each was told to be lost. */
   const open = new Map(lost.map(({ address, first, last }) => [address, { first, last }]));
-  /** Of those the ones that are not read in turns: they are asked for, or soon will be. */
+  /** Those of them that are not read in turns: a request asks for them, or soon will. */
   const waiting = new Set(open.keys());
-  /** From which slot on some of those were asked for and read. */
+  /** Of some of those: the slot from which on a request asks for them, and at which they are read. */
   const readFrom = new Map<string, bigint>();
-  /** They are carried from that slot on, which the log has not come to. */
+  /** Addresses that are carried again from that slot on, whose marker is not in the log yet. */
   const ending = new Map<string, bigint>();
-  /** Came up and were not read yet: from which slot on they are carried, where that is known. */
+  /**
+   * Addresses that came up and were not read yet, with the slot from which on they are carried; null where that is not
+   * known.
+   */
   const fresh = new Map<string, bigint | null>();
   let hasNew = waiting.size > 0;
 
@@ -120,7 +126,8 @@ export function createCarried({ lost, expectedAt, timeOf, send, reread }: Carrie
         const known = open.get(address);
         if (!waiting.has(address) || known === undefined) continue;
         const from = readFrom.get(address);
-        // Lost behind a slot that the stream has not come to yet, or asked for by a process before this one.
+        // The loss may be behind a slot that the stream has not come to yet; and an address that only an earlier
+        // process asked for has no reading behind its loss: it is read again.
         const least = known.last >= slot ? known.last + 1n : slot;
         if (from === undefined || from <= known.last) again.push(address);
         ending.set(address, from !== undefined && from > known.last ? from : least);
@@ -137,7 +144,7 @@ export function createCarried({ lost, expectedAt, timeOf, send, reread }: Carrie
       if (from === undefined) return;
       fresh.delete(address);
       if (from !== null && record.slot >= from) return;
-      // Of what comes behind that slot nobody sees all.
+      // A stream does not bring every state behind that slot.
       lose([address], record.slot);
       if (!open.has(address)) return;
       wait(address);

@@ -4,20 +4,26 @@ import type { Slots } from '../slots/machine.ts';
 
 /** What markers say of followed addresses. */
 export interface FollowedCover {
-  /** Of slots behind `after`, up to `to`, nothing was brought, and nothing will be, or what was is in doubt. */
+  /**
+   * Of the slots behind `after`, up to `to`, the stream of followed addresses brought nothing and never will, or what
+   * it brought is in doubt.
+   */
   missed(after: bigint, to: bigint): void;
   /** What the marker of a slot that is released now says. */
   of(slot: bigint, blockTime: number | null): Pick<MarkerRecord, 'followed' | 'missed'>;
-  /** The slot up to which the core and their stream have brought everything; null before there is one. */
+  /** The slot up to which the core and that stream have brought everything; null before there is one. */
   brought(): bigint | null;
-  /** Once they are where the last marker is, and that did not say so: a marker that does; else null. */
+  /**
+   * A marker that says so, once followed addresses have come to the slot of the last marker and that marker did not say
+   * it; else null.
+   */
   caughtUp(): MarkerRecord | null;
 }
 
 export interface CoverOptions {
   position: LogPosition | null;
   core: Pick<Slots, 'last'>;
-  /** The slot up to which they are in the log; null where none is streamed. */
+  /** The slot up to which followed addresses are in the log; null where none is streamed. */
   reached(): bigint | null;
   /** Unix seconds of a slot. */
   timeOf(slot: bigint): number | null;
@@ -25,7 +31,7 @@ export interface CoverOptions {
 
 export function createFollowedCover({ position, core, reached, timeOf }: CoverOptions): FollowedCover {
   let gone: MarkerRecord['missed'];
-  /** The last marker, where they were not as far. */
+  /** The last marker, where followed addresses had not come to its slot; else null. */
   let behind: { slot: bigint; blockTime: number | null } | null =
     position === null || position.followed === position.slot
       ? null

@@ -7,16 +7,16 @@ export interface Followed {
   down: string | null;
 }
 
-/** What is told of the followed addresses, each time that something of it changes. */
+/** Collects what is to be told of the followed addresses, and tells it at each change. */
 export interface FollowedStatus {
-  /** Of all addresses the first so many are asked for. */
+  /** A request asks for the first `streamed` of all addresses. */
   asked(all: readonly string[], streamed: number): void;
-  /** So many more came up, and are asked for soon. */
+  /** So many more addresses came up, and will be asked for soon. */
   added(count: number): void;
   /** None of them is streamed for a while, whatever is asked for. */
   away(isAway: boolean): void;
   refused(words: string): void;
-  /** Null: it brings something. */
+  /** Why the stream brings nothing; null: it brings something. */
   down(words: string | null): void;
   behind(isBehind: boolean): void;
 }

@@ -25,7 +25,7 @@ export interface FollowedOptions extends StreamLimits {
   /** What no stream carried when this began, as far as is known. */
   lost: readonly LostBefore[];
   expectedAt(address: Uint8Array): ExpectedAccount | null;
-  /** Those that are streamed. */
+  /** The addresses that are to be streamed, what matters most first. */
   addresses(): readonly string[];
   /** Balances that are read over RPC in turns, whatever the provider takes. */
   named(): string[];
@@ -36,7 +36,7 @@ export interface FollowedOptions extends StreamLimits {
   reread(addresses: readonly string[], notBefore: bigint): void;
   learn(record: AccountRecord): void;
   send(records: readonly LogRecord[]): Promise<void>;
-  /** What a state that came late, or a slot that was held back, is handled as. */
+  /** Handles a state that came late, or a slot that was held back. */
   handle(output: SlotsOutput): void;
   onFollowed(followed: Followed): void;
   onUnreadable: FollowedStreamOptions['onUnreadable'];
@@ -45,15 +45,15 @@ export interface FollowedOptions extends StreamLimits {
 }
 
 export interface FollowedStates extends FollowedStream {
-  /** A state that goes into the log, whoever found it. */
+  /** A state goes into the log, from whatever source. */
   told(record: AccountRecord): void;
-  /** A balance is named that was not, or is not any more. */
+  /** An address becomes a named balance, or stops being one. */
   onNamed(address: string, isNamed: boolean): void;
-  /** The log has come to a marker that says that followed addresses are brought up to this slot. */
+  /** The log has a marker that says that followed addresses are in it up to this slot. */
   onMarked(followed: bigint): void;
   /** Addresses that came up before this process began, and are asked for only now. */
   addLate(addresses: readonly string[]): void;
-  /** What the log had told of losses is known only now. */
+  /** Adds losses that the log told before this process began, and that are known only now. */
   takeUp(lost: readonly LostBefore[]): void;
 }
 
@@ -85,7 +85,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     reader: options.reader,
     notBefore: () => slots.last ?? 0n,
     onRead: async (records) => {
-      // Of the program's own accounts the core brings every state.
+      // The core brings every state of the program's own accounts: readings go into the log behind those.
       await behindStream(newestSlot(records), () => slots.last, signal);
       for (const record of records) options.learn(record);
       await options.send(records);
@@ -98,7 +98,10 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     ...(options.rotaMs === undefined ? {} : { everyMs: options.rotaMs }),
     ...{ logger, signal },
   });
-  /** Of what the turns of mints and metadata tell, where a balance is named: that none stands there is the rota's to tell. */
+  /**
+   * Whether the record is of the turns of mints and metadata, at an address that is named as a balance and is none:
+   * that no balance stands there is for the rota to tell.
+   */
   const isBesideBalance = (record: AccountRecord) =>
     (record.expected === 'mint' || record.expected === 'metadata') &&
     options.expectedAt(record.address) === 'token_account' &&
@@ -155,7 +158,10 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
   };
 }
 
-/** Of a slot that the core never brought the stream beside it knows the time. */
+/**
+ * A late state, as an output of the slots. The stream beside the core knows the time of a slot that the core never
+ * brought.
+ */
 export const lateOutput = (
   slots: Slots,
   beside: Pick<FollowedStream, 'timeOf'>,

@@ -1,22 +1,26 @@
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 
 /**
- * Addresses that left the rota: they were read in turns before a stream carried them. Until one was read once more, at a slot that the stream
- * has all of its states of, the first state that the stream brings is no more than a reading: what was in between nobody saw.
+ * Addresses that left the rota: they were read in turns before a stream carried them. Until one is read again, at a
+ * slot from which on the stream has all of its states, the first state that the stream brings counts as a reading only:
+ * the states before it, back to the last turn, nobody saw.
  */
 export interface LeftRota {
-  /** They were read, and are not in the turns any more. */
+  /** These were read in turns, and are not any more. */
   left(addresses: readonly string[]): void;
   /** The stream has all of their states from this slot on. */
   carried(addresses: readonly string[], from: bigint): void;
-  /** One was read over RPC. */
+  /** The address was read over RPC. */
   read(address: Uint8Array, slot: bigint): void;
-  /** Whether this is the first state that the stream brings of one of them; those behind it are known as they are. */
+  /**
+   * Whether this is the first state that the stream brings of such an address; true once only, for the states behind it
+   * follow without a break.
+   */
   isFirst(address: Uint8Array): boolean;
 }
 
 interface One {
-  /** Of what came before: whether it was read in turns. */
+  /** Whether it was read in turns before. */
   left: boolean;
   /** From which slot on the stream has all of its states, where that is known. */
   from: bigint | null;

@@ -1,21 +1,24 @@
-/** A time in which the stream beside the core is away: its addresses are read over RPC. */
+/**
+ * Whether the stream beside the core is away, so that its addresses are read over RPC; and the slots that were missed
+ * by that.
+ */
 export interface Outage {
-  /** It brings something. Answers whether it was away. */
+  /** The stream brings something. Answers whether it was away. */
   heard(): boolean;
-  /** It could not be here until now. */
+  /** The stream could not bring anything until now: the time counts from here. */
   excused(): void;
-  /** Whether it has brought nothing for so long that it is away, or has to be called so. */
+  /** Whether it has brought nothing for so long that it counts as away, or is to be declared so. */
   isDue(): boolean;
   /** @param reached, core the slots that the stream and the core have come to. */
   begin(reached: bigint | null, core: bigint | null): void;
   isAway(): boolean;
   /** The slots of which nothing is known until every address was read behind them; null once they were. */
   unread(): { after: bigint; to: bigint } | null;
-  /** Every address was. */
+  /** Every address was read behind those slots. */
   allRead(): void;
 }
 
-/** Without anything of it for so long a stream is away. */
+/** A stream that has brought nothing for this long is away. */
 const AWAY_AFTER_MS = 30_000;
 
 export function createOutage(afterMs = AWAY_AFTER_MS, now = () => performance.now()): Outage {
@@ -36,7 +39,7 @@ export function createOutage(afterMs = AWAY_AFTER_MS, now = () => performance.no
     isDue: () => now() - heardAt >= afterMs,
     begin: (reached, core) => {
       away = true;
-      // Nothing was followed where it never began.
+      // A stream that never began followed nothing, so it has missed nothing.
       unread =
         reached === null ? null : { after: reached, to: core === null || core < reached ? reached : core };
     },

@@ -15,13 +15,16 @@ export interface FollowedStreamOptions extends Pick<StreamLimits, 'silenceMs' | 
   core: Pick<Slots, 'last' | 'held'>;
   /** Every followed address, what matters most first. */
   addresses(): readonly string[];
-  /** Told by the core's owner filter already. */
+  /** Whether the core's owner filter brings this state, too. */
   isOfCore(update: AccountUpdate): boolean;
-  /** A request for them is at work from that slot on: has them read there or later. */
+  /** A request for these is at work from that slot on: has them read there or later. */
   read(addresses: readonly string[], notBefore: bigint): void;
-  /** Likewise of all that a request asks for, where it may have missed something before that slot. */
+  /** Likewise for all addresses of a request that may have missed something before that slot. */
   reread(addresses: readonly string[], notBefore: bigint): void;
-  /** An update of one of these cannot be read, and says that it is of that slot; all is here up to `reached`. */
+  /**
+   * An update of one of these addresses cannot be read but for its slot; the stream has brought everything up to
+   * `reached`.
+   */
   onUnreadable(addresses: readonly string[], slot: bigint, reached: bigint | null): void;
   /** The block meta of a slot came by the last request, which asks for those addresses. */
   onAtWork(slot: bigint, addresses: () => readonly string[]): void;
@@ -29,29 +32,35 @@ export interface FollowedStreamOptions extends Pick<StreamLimits, 'silenceMs' | 
   coreTimeOf(slot: bigint): number | null;
   /** A state of a slot that was handed out before. */
   onLate(update: AccountUpdate): void;
-  /** The core is to release nothing above this slot; null: whatever it has. */
+  /** The core is to release nothing above this slot; null: no limit. */
   onCeiling(ceiling: bigint | null): void;
-  /** It has come further, and handed out all that the core has released meanwhile. */
+  /** The stream has come further, and what the core could release by that is handed out. */
   onReached(): void;
   /** `overRpc`: addresses that no stream carries. */
   onFollowed(followed: Followed, overRpc: readonly string[]): void;
-  /** It carries none of them from now on: `allRead` is to be called once each was read at that slot or later. */
+  /**
+   * The stream carries no address from now on: `allRead` is to be called once each was read over RPC at that slot or
+   * later.
+   */
   onAway(notBefore: bigint, allRead: () => void): void;
   logger: Logger;
   signal: AbortSignal;
 }
 
 export interface FollowedStream {
-  /** Addresses that came up. */
+  /** Adds addresses that came up. */
   add(addresses: readonly string[]): void;
-  /** The core releases this slot: hands out what is here of it and of those before. */
+  /** The core releases this slot: hands out the states of it, and of slots before it, that are here. */
   upTo(slot: bigint): AccountUpdate[];
-  /** Everything is known up to this slot where nothing was followed before. */
+  /** The core begins at this slot: everything up to it counts as known where nothing was followed before. */
   beginAt(slot: bigint): void;
-  /** The core has taken something. */
+  /** The core has taken an update. */
   onCore(): void;
   onCoreBegin(): void;
-  /** Where it brought nothing, or ends for this one, a provider may give one stream and no more: then that is the core's. */
+  /**
+   * The core's stream has ended. Where it brought nothing, or ends because of this one, the provider may give one
+   * stream and no more: then that is the core's.
+   */
   onCoreEnd(brought: boolean, isOurs: boolean): void;
   cover: FollowedCover;
   /** Unix seconds of a slot that this stream has told of. */

@@ -4,9 +4,9 @@ import type { Slots } from '../slots/machine.ts';
 export interface ReleaseCeiling {
   /** Whether there is a stream to wait for. */
   set(active: boolean): void;
-  /** It has come further. */
+  /** The stream beside the core has come further. */
   onReached(): void;
-  /** The core has taken something. */
+  /** The core has taken an update. */
   onCore(): void;
   isActive(): boolean;
 }
@@ -15,17 +15,17 @@ export interface ReleaseCeilingOptions {
   core: Pick<Slots, 'last' | 'held'>;
   /** How far the stream beside the core has come; null before it begins. */
   reached(): bigint | null;
-  /** The core is to release nothing above this slot; null: whatever it has. */
+  /** The core is to release nothing above this slot; null: no limit. */
   onCeiling(ceiling: bigint | null): void;
-  /** The core goes on without it, or waits for it again. */
+  /** The core goes on without that stream (true), or waits for it again (false). */
   onBehind(behind: boolean): void;
 }
 
 /** Complete slots that are held back at most. */
 const MOST_HELD_SLOTS = 150;
-/** They are held for so many ticks of this process in which the stream beside the core has come no further. */
+/** Slots are held for so many ticks in a row without progress of the stream beside the core: three seconds. */
 const MOST_TICKS = 12;
-/** A process that stands still ticks once, however long it stood: what came meanwhile is read before the next. */
+/** A process that is blocked ticks once, however long it was, and reads what came meanwhile before the next tick. */
 const TICK_MS = 250;
 
 /**

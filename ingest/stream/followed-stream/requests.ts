@@ -8,7 +8,10 @@ export interface FollowedRequests {
   request(fromSlot: bigint | null): Subscription & { name: string };
   /** The addresses of the last request. */
   streamed(): readonly string[];
-  /** A block meta came by the filter of that name: the request that is at work by now; null where it is not known to be. */
+  /**
+   * A block meta came by the filter of that name: answers the name of the last request where it is known to be at work
+   * by now, else null.
+   */
   atWork(filter: string): string | null;
   /** Whether the last request was seen at work. */
   hasWorked(): boolean;
@@ -25,11 +28,11 @@ export interface FollowedRequestsOptions {
   commitment: 'confirmed' | 'finalized';
   /** Every followed address, what matters most first. */
   addresses(): readonly string[];
-  /** Told of each request. */
+  /** Called at each request, with all addresses and how many of them it asks for. */
   onRequest(all: readonly string[], streamed: number): void;
 }
 
-/** A rewrite is at work after so many slots, where no name of a request comes back. */
+/** A rewrite counts as at work after so many slots, where no name of a request comes back. */
 const UNNAMED_METAS = 32;
 
 const NAME = 'followed-';
@@ -63,7 +66,7 @@ export function createFollowedRequests({
     atWork: (filter) => {
       metas += 1;
       const named = NUMBER.exec(filter)?.[1];
-      // Where no request is ever named, it is the last one's after a while.
+      // Where no request is ever named, the last one counts as at work after a while.
       const isLast = named === undefined ? metas > UNNAMED_METAS : named === String(requests);
       if (!isLast) return null;
       tried = null;

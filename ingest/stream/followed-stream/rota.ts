@@ -11,8 +11,9 @@ import { type AccountReader, MOST_BALANCE_BYTES } from '../../accounts/account-r
 import { createPatientRead } from '../../accounts/patient-read.ts';
 
 /**
- * What the rota may cost a provider: a hundred accounts in this time, in one request, or two where balances that strangers
- * name are among others, and one more for the rest of what is no balance and has come to stand at those.
+ * The budget of the rota: a hundred accounts in this time, in one request. A second request where balances that
+ * strangers name are among them, and one more for the rest of the bytes where something else than a balance has come to
+ * stand at those.
  */
 const ROTA_EVERY_MS = 500;
 
@@ -21,9 +22,9 @@ export interface RotaOptions {
   /** The slot that a reading must have reached. */
   notBefore(): bigint;
   onRead(records: readonly AccountRecord[]): Promise<void>;
-  /** They are read in turns from now on. */
+  /** These are read in turns from now on. */
   onJoined(addresses: readonly string[]): void;
-  /** They are not any more; some of them never were. */
+  /** These are not read in turns any more; `read`: those of them that were read at least once. */
   onLeft(addresses: readonly string[], read: readonly string[]): void;
   everyMs?: number;
   logger: Logger;
@@ -33,15 +34,15 @@ export interface RotaOptions {
 export interface Rota {
   /** The addresses that are read in turns from now on. */
   set(addresses: readonly string[]): void;
-  /** One more is, or one is not any more: strangers name them one by one, and the others are not gone through for each. */
+  /** Adds an address, or takes one out, without going through the others: strangers name them one by one. */
   join(address: string): void;
   leave(address: string): void;
   /**
-   * Tells once each of them was read at that slot or later, or left out of such a turn: one that cannot be read holds up no
-   * others, and is lost until it is. A further call takes the place of one that waits.
+   * Calls `allRead` once each address was read at that slot or later, or was left out of such a turn: one that cannot
+   * be read holds up no others, and counts as lost until it is read. A further call takes the place of one that waits.
    */
   round(notBefore: bigint, allRead: () => void): void;
-  /** Somebody else has told of a state: what is read next is compared with that. */
+  /** Another source has told of a state: the next reading is compared with that. */
   told(record: AccountRecord): void;
 }
 
@@ -56,20 +57,23 @@ interface Round {
   allRead(): void;
 }
 
-/** Where a balance was named and none stands, no more than that and whether it is a mint, whatever becomes of it. */
+/**
+ * What a reading is compared by. Where something else stands at a named balance, only its owner, whether it exists, has
+ * data and is a mint count, whatever else changes.
+ */
 function stateOf(record: AccountRecord): string {
   const { expected, lamports, owner, data } = record;
   const of = encodeBase58(owner);
   if (expected === 'token_account' && tokenKindOf(record) !== 'account')
     return `${lamports > 0n}:${of}:${data.length > 0}:${isInitialisedMint(record)}`;
-  // The turns of mints and metadata read more of it.
+  // The turns of mints and metadata may have read more of a token account.
   const bytes = tokenKindOf(record) === 'account' ? data.subarray(0, MOST_BALANCE_BYTES) : data;
   return `${lamports}:${of}:${hash('sha256', bytes, 'base64')}`;
 }
 
 /**
  * Reads addresses that no stream carries over RPC, in turns and within a budget, for as long as there are any. A state
- * that is as it was told before is not told again.
+ * that has not changed is not told again.
  */
 export function createRota(options: RotaOptions): Rota {
   const { reader, onRead, onJoined, onLeft, logger, signal, everyMs = ROTA_EVERY_MS } = options;
@@ -78,14 +82,14 @@ export function createRota(options: RotaOptions): Rota {
     options,
   );
   let states = new Map<string, Told | null>();
-  /** They come before the others: they had no turn yet. */
+  /** Addresses that had no turn yet: they come before the others. */
   let fresh = new Set<string>();
   /** The next to read come first. */
   let queue = new Set<string>();
   let running = false;
   let round: Round | null = null;
 
-  /** What it says beside what is known of its address; null where that is newer, or not read here. */
+  /** Compares a record with what is known of its address; null where that is newer, or the address is not read here. */
   const compared = (record: AccountRecord) => {
     const address = encodeBase58(record.address);
     const known = states.get(address);
@@ -98,14 +102,15 @@ export function createRota(options: RotaOptions): Rota {
   /** @param isTold the log has it, whether it is news or not */
   const isNews = (record: AccountRecord, isTold: boolean) => {
     const found = compared(record);
-    // The log has it as of the slot that it was told of: what comes late behind that is the newest there.
+    // An unchanged reading does not go into the log, which keeps the state as of the slot that it was told of: what
+    // comes late behind that slot is the newest there.
     if (found === null || (!found.isOther && !isTold)) return false;
     states.set(found.address, found.told);
     return found.isOther;
   };
   const turn = async () => {
     const some = nextOf(fresh, queue);
-    // To the end first: what is set meanwhile finds everything in the queue.
+    // Moved to the end before the read: a `set` meanwhile finds every address in the queue.
     for (const address of some) {
       fresh.delete(address);
       queue.delete(address);

@@ -4,7 +4,7 @@ import { sameState } from '../slots/repeats.ts';
 
 /** What a stream beside the core has brought, by slot, until the core releases the slot. Pure: no clock, no I/O. */
 export interface FollowedSlots {
-  /** A stream begins: of write versions its own alone compare with one another. */
+  /** A new stream begins: write versions compare within one stream alone. */
   begun(): void;
   /** Takes one update. Answers the states that come late: their slot was handed out before, and its time is known. */
   take(update: Update): AccountUpdate[];
@@ -12,13 +12,13 @@ export interface FollowedSlots {
   timeOf(slot: bigint): number | null;
   /** The highest slot of which everything is here, or will not come; null before one is. */
   reached(): bigint | null;
-  /** Slots that were left out, each told once: the last before them, and the last of them. */
+  /** Runs of slots that were left out, each answered once: `after` is the slot before the run, `to` its last slot. */
   holes(): Hole[];
   /** Everything is known up to this slot, from elsewhere. */
   skipTo(slot: bigint): void;
   /** Hands out what is here of this slot and of those before it. */
   upTo(slot: bigint): AccountUpdate[];
-  /** More is kept than may be. */
+  /** Whether more is kept than is allowed. */
   overflowing(): boolean;
   forget(): void;
 }
@@ -28,7 +28,7 @@ export interface Hole {
   to: bigint;
 }
 
-/** Whole slots that wait for one they stand on, until that is taken to be left out. */
+/** Whole slots that wait for a slot they stand on, until that one counts as left out. */
 const HOLE_AFTER_SLOTS = 4;
 const MOST_BYTES = 64 * 1024 * 1024;
 const OVERHEAD_BYTES = 512;
@@ -41,9 +41,9 @@ const ascending = (a: bigint, b: bigint) => (a < b ? -1 : 1);
 const sizeOf = ({ data }: AccountUpdate) => data.length + OVERHEAD_BYTES;
 
 /**
- * @param reached where an earlier run has come to; a replay that begins there repeats what that one had.
+ * @param reached where an earlier run has come to; a replay that begins there repeats what that run had.
  * @param released the slot that the core has released last, which may be a later one.
- * @param isDated whether somebody else knows the time of a slot.
+ * @param isDated whether the time of a slot is known from elsewhere.
  */
 export function createFollowedSlots(
   commitment: 'confirmed' | 'finalized',
@@ -55,11 +55,11 @@ export function createFollowedSlots(
   /** States that came late for slots whose time nobody knows before their meta comes. */
   const undated = new Map<bigint, AccountUpdate[]>();
   const pending = new Map<bigint, States>();
-  /** The slots whose meta is here, and those that they stand on. */
+  /** The slots whose meta is here, each with the slot that it stands on. */
   const metas = new Map<bigint, bigint>();
   const standing = new Set<bigint>();
   let highest = reached;
-  /** What the stream of now has told: another server counts the writes from another number. */
+  /** Updates of the current stream: another server counts write versions from another number. */
   let ofThisStream = new WeakSet<AccountUpdate>();
   /** States of the highest slot that is whole; null where an earlier run had them. */
   let newest: States | null = null;
@@ -74,7 +74,7 @@ export function createFollowedSlots(
     if (slot > handedOut) pending.set(slot, newest);
     for (const set of [metas, standing]) for (const old of set.keys()) if (old <= slot) set.delete(old);
   };
-  /** The slot below this one that is not here; null where it stands on what is. */
+  /** The first slot below this one whose meta is missing; null where none is, down to the highest whole slot. */
   const lackingBelow = (slot: bigint): bigint | null => {
     let parent = metas.get(slot) ?? 0n;
     while (highest !== null && parent > highest) {
@@ -107,7 +107,7 @@ export function createFollowedSlots(
     return [];
   };
   const takeMeta = ({ slot, parent, blockTime }: Meta): AccountUpdate[] => {
-    // No slot stands on a later one.
+    // No parent is a later slot: such a meta is not used.
     if (parent < slot || parent === 0n) metas.set(slot, parent);
     times.set(slot, blockTime);
     if (times.size > REMEMBERED_SLOTS) times.delete(times.keys().next().value as bigint);
@@ -171,7 +171,7 @@ export function createFollowedSlots(
     },
     overflowing: () => bytes > MOST_BYTES,
     forget: () => {
-      // What the core has not released yet is lost too.
+      // States that the core has not released yet are dropped, too: their slots are not reached any more.
       if (highest !== null && highest > handedOut) {
         highest = handedOut < 0n ? null : handedOut;
         newest = null;

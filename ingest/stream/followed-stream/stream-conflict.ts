@@ -7,19 +7,22 @@ export type Who = 'core' | 'beside';
 export interface StreamConflict {
   began(who: Who): void;
   /**
-   * Answers whether it was the beginning of the other that ended it, as far as times tell. Where it was cancelled here,
-   * for its silence or the other's sake, that says nothing of the provider.
+   * Answers whether the beginning of the other stream ended this one, as far as times tell. `isOurs`: it was cancelled
+   * here, for its silence or for the other's sake, which says nothing of the provider.
    */
   ended(who: Who, isOurs?: boolean): boolean;
-  /** Once they do they do until they are tried again. */
+  /** Whether the two end one another: once known, until `tryAgain`. */
   isKnown(): boolean;
-  /** They are tried beside each other once more: one end of that kind tells by now. */
+  /** Both are tried beside each other once more: a single end of that kind is enough from now on. */
   tryAgain(): void;
 }
 
-/** A stream that ends so soon after the other began may have ended for that. */
+/** A stream that ends so soon after the other began may have ended because of that. */
 const SOON_MS = 5_000;
-/** Such ends in a row, of one and the other in turns, until it is told: the core has ended three times by then. */
+/**
+ * Such ends in a row, of the two in turns, until the conflict counts as known: the core has ended at most three times
+ * by then.
+ */
 const TOLD_AFTER = 5;
 
 export function createStreamConflict(now = () => performance.now()): StreamConflict {

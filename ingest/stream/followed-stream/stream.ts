@@ -16,18 +16,18 @@ import { openWatchedStream } from './watched-stream.ts';
 
 /** A provider that takes no followed address at all is asked again after this long. */
 const ASK_AGAIN_MS = 600_000;
-/** One that ends the core's stream for this one is left alone for so long. */
+/** A provider that ends the core's stream because of this one is not asked again for so long. */
 const ALONE_MS = 3_600_000;
 const ONE_STREAM_ALONE = 'the provider ends one stream where another begins';
-/** Streams that brought nothing, one after the other, until it is told that none is there. */
+/** Streams in a row that brought nothing, until the status says that there is none. */
 const DOWN_AFTER = 2;
-/** Ends at the same slot, one after the other, until the next stream begins behind it. */
+/** Ends in a row at the same slot, until the next stream begins behind it, without a replay. */
 const MOST_STUCK_ENDS = 4;
-/** Of what was before the first address came up. */
+/** Slots that are replayed of those before the first address came up. */
 const REPLAYED_SLOTS = 150n;
 
 /**
- * A stream of followed addresses beside the core: as many as the provider takes. Where it does not go on it never holds
+ * A stream of followed addresses beside the core: as many as the provider takes. Where it stands still it never holds
  * the core up for long, and nothing that becomes of it ends the core.
  */
 export function createFollowedStream(options: FollowedStreamOptions): FollowedStream {
@@ -35,7 +35,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
   const isDated = (slot: bigint) => options.coreTimeOf(slot) !== null;
   const slots = createFollowedSlots(commitment, position?.followed ?? null, position?.slot ?? null, isDated);
   let live: GeyserStream | null = null;
-  /** Addresses came up that nobody was told of. */
+  /** Whether addresses came up that the status was not told of. */
   let fresh = false;
   let hasCore = false;
   let wake = () => {};
@@ -75,7 +75,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
     status.away(true);
     const unread = outage.unread();
     options.onAway(unread?.to ?? 0n, () => {
-      // It may be here again, and away for another time.
+      // The stream may have come back since, and be away anew.
       if (unread === null || outage.unread() !== unread) return;
       cover.missed(unread.after, unread.to);
       outage.allRead();
@@ -99,7 +99,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
       };
       const onMeta = (update: Extract<Update, { type: 'blockMeta' }>) => {
         const { slot, parent, filter = '' } = update;
-        // No slot stands on a later one: that tells of no begin.
+        // No parent is a later slot: such a meta does not show where the stream begins.
         const isBegin = !begun && (parent < slot || parent === 0n);
         // Without a replay that reaches back something may have been missed.
         if (isBegin && (fromSlot === null || parent > fromSlot)) {
@@ -144,16 +144,16 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
       });
     });
 
-  /** What was not followed meanwhile is not asked for. */
+  /** Passes over slots in which nothing was followed, up to `less` slots before the core: they are not asked for. */
   const skipToCore = (less: bigint) => {
     if (core.last !== null && slots.reached() !== null) slots.skipTo(core.last - less);
   };
-  /** Until there is something to ask for, and the core has its stream. */
+  /** Waits until there is something to ask for, and the core has its stream. */
   const ready = async () => {
     while (addresses().length === 0 && !signal.aborted) {
       ceiling.set(false);
       await woken();
-      // They may have been read a little before where the core is by now.
+      // The new addresses may have been read at a slot a little before the core's.
       skipToCore(REPLAYED_SLOTS);
     }
     if (!outage.isAway()) ceiling.set(true);
@@ -186,7 +186,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
       }
       if (!hasCore) continue;
       const worked = requests.hasWorked();
-      // What is away is not refused, unless it says so.
+      // The end of a stream that is away is no refusal, unless it says so.
       if (!worked && !isForCore && (!outage.isAway() || refusesFilter(ended))) requests.ended(ended);
       if (!worked && !refusesFilter(ended)) options.client.renew();
       const { cap } = requests.ask();
@@ -202,7 +202,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
       if (isLeaving) leave();
       if (cap === 0) requests.anew();
       if (slots.overflowing()) {
-        // Lost here: it is read over RPC.
+        // What waited for the core is dropped, and the addresses are read over RPC.
         slots.forget();
         requests.withoutReplay();
       }

@@ -7,14 +7,14 @@ export interface WatchedStreamOptions {
   client: GeyserClient;
   subscription: Subscription;
   onUpdate(update: Update, stream: GeyserStream): void;
-  /** How far what it brings is whole. */
+  /** The slot up to which everything that it brings is here; null before one. */
   reached(): bigint | null;
   onEnd(ended: StreamEndedError): void;
   silenceMs?: number;
   signal: AbortSignal;
 }
 
-/** A stream that is ended where it stands still, and once the signal is given. */
+/** Opens a stream that is ended where it stands still, and when the signal aborts. */
 export function openWatchedStream(options: WatchedStreamOptions): GeyserStream {
   const { signal, silenceMs } = options;
   let highest = -1n;

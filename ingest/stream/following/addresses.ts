@@ -13,13 +13,13 @@ import {
 import { decodeMint, decodeTokenAccount, tokenKindOf } from '../../../schemas/solana/token.ts';
 
 /**
- * The addresses that are followed beyond what the program owns, and what stands at each. Those that follow from the
- * program's own addresses are streamed. Those that somebody wrote into an account are read over RPC: whoever wrote one
- * may have named any account there is, and never decides what an address of ours means.
+ * The addresses that are followed beyond what the program owns, and what stands at each. Those that are derived from
+ * the program's own addresses are streamed. Those that somebody wrote into an account are read over RPC: the writer may
+ * have named any account there is, and must never decide what an address of ours means.
  */
 export interface FollowedAddresses {
   programId: Uint8Array;
-  /** Learns from a state what else to follow; answers the addresses that are new and streamed, base58. */
+  /** Learns from a state what else to follow; answers the addresses that are new and to be streamed, base58. */
   learn(record: AccountRecord): string[];
   /** Follows an address that is known from before. False where it was followed already, or is not streamed. */
   add(address: string, expected: ExpectedAccount, named?: boolean): boolean;
@@ -27,13 +27,16 @@ export interface FollowedAddresses {
   isStreamed(address: Uint8Array): boolean;
   /** Whether only a venue account says that a balance stands there. */
   isNamed(address: Uint8Array): boolean;
-  /** What matters most comes first: the balances, then what is priced, then what hardly changes. */
+  /**
+   * The streamed addresses, base58. What matters most comes first: the balances, then what is priced, then what hardly
+   * changes.
+   */
   streamed(): readonly string[];
-  /** Token accounts of which only a venue account says that they are a policy's. */
+  /** Token accounts that only a venue account calls a policy's. */
   namedBalances(): string[];
   /** Quote assets and what venue accounts hold; a launched token's own mint is streamed. */
   mints(): string[];
-  /** Where the metadata of followed mints stand outside of them. */
+  /** Addresses of the metadata of followed mints, where those are not in the mint itself. */
   metadata(): string[];
   size(): number;
 }
@@ -52,26 +55,26 @@ const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
 
 /**
  * @param launchpad the launchpad's program until ProtocolConfig names another.
- * @param onNamed told when a balance is named that was not, or is not any more.
+ * @param onNamed called when an address becomes a named balance, and when it stops being one.
  */
 export function createFollowedAddresses(
   programId: Uint8Array,
   launchpad: Uint8Array,
   onNamed: (address: string, isNamed: boolean) => void = () => {},
 ): FollowedAddresses {
-  /** Streamed. By the key of its address. */
+  /** The streamed addresses, by byte key. */
   const known = new Map<string, ExpectedAccount>();
-  /** The same in base58, in their order; null once one more is known. */
+  /** The same in base58, in the order of `streamed`; null once another address is known. */
   let listed: string[] | null = null;
-  /** Of token accounts that a venue account names: the policies that it is of. */
+  /** Token accounts that only venue accounts name, with the policies of those venue accounts. */
   const balances = new Map<string, Set<string>>();
   const mints = new Set<string>();
-  /** Accounts that were learned: of the addresses of interest in them a policy's model alone can change. */
+  /** Accounts whose addresses of interest are followed by now: of those addresses, only a policy's model can change. */
   const learned = new Set<string>();
-  /** Of the models that are followed: to derive an address takes long, and policies are written all the time. */
+  /** Ids of the models that are followed: deriving an address takes long, and policies are written all the time. */
   const models = new Set<number>([0]);
   const pairs = new Map<string, [base: Uint8Array, quote: Uint8Array]>();
-  /** By mint: one each. */
+  /** Where the metadata of each mint stand, by mint. */
   const pointers = new Map<string, string>();
   let launchpadProgram = launchpad;
 
@@ -110,7 +113,7 @@ export function createFollowedAddresses(
     if (account.type !== 'ProtocolConfig') learned.add(byteKey(record.address));
     if (account.type === 'Policy') {
       const { mint, quoteMint, origin, modelId } = account;
-      // Nobody writes to them for years: where no node lists accounts they are known by this alone.
+      // Origins and models may not be written for years: where no node lists accounts, only this makes them known.
       follow(found, origin, 'program');
       followModel(found, modelId);
       const tokens = policyTokenAccounts(programId, record.address);
@@ -139,13 +142,16 @@ export function createFollowedAddresses(
     return same(poolAddress(record.owner, baseMint, quoteMint), record.address);
   };
 
-  /** One that was named as a balance is told of once: from then on it is followed as what it is. */
+  /**
+   * Whether a followed mint stands here. One that was named as a balance counts, too: it is followed as a mint from
+   * then on.
+   */
   const isFollowedMint = (record: AccountRecord): boolean => {
     const key = byteKey(record.address);
     const isFollowed = known.get(key) === 'mint' || mints.has(key) || balances.has(key);
     return isFollowed && tokenKindOf(record) === 'mint';
   };
-  /** Whoever has it owned by the policy has made it for that. */
+  /** Whether a named balance is owned by the policy that it was named for: then it was made for that. */
   const isOfItsPolicy = (record: AccountRecord): boolean => {
     const policies = balances.get(byteKey(record.address));
     if (policies === undefined || tokenKindOf(record) !== 'account') return false;
@@ -155,7 +161,7 @@ export function createFollowedAddresses(
   return {
     programId,
     add: (address, expected, named = false) => {
-      // Its mint says where it is once the mint is read.
+      // The mint says where its metadata are once it is read.
       if (expected === 'metadata') return false;
       const bytes = decodeKey(address) as Uint8Array;
       const found: string[] = [];

@@ -2,7 +2,7 @@ import type { UnreadAccount } from '../../../clickhouse/queries/progress/unread-
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { configAddress, venueAddress } from '../../../schemas/solana/pda.ts';
 
-/** The addresses of accounts of the program that nobody has read: its configuration's, and those that events name. */
+/** Addresses of accounts of the program that were never read: the configuration's, and those that events name. */
 export function namedAddresses(programId: Uint8Array, unread: readonly UnreadAccount[]): string[] {
   const named = unread.flatMap(({ policy, token_account }) => {
     if (token_account === '') return [policy];

@@ -8,7 +8,7 @@ export interface Newcomers {
   add(addresses: readonly string[]): void;
   /** Called when a slot was released: rewrites the filter where addresses wait and no rewrite is under way. */
   onSlot(): void;
-  /** Called when a block meta came by the request of this name: every later slot is filtered by it. */
+  /** Called when a block meta came by the request of this name: every later slot is filtered by that request. */
   onFilter(name: string, slot: bigint): void;
   /** A new stream carries every address in its first request, of this name. */
   onNewStream(name: string): void;
@@ -19,7 +19,7 @@ export interface Newcomers {
 export interface NewcomersOptions {
   /** Sends the whole filter again; answers the request's name. */
   rewrite(): string;
-  /** Has them read at that slot or later. */
+  /** Has these addresses read at that slot or later. */
   read(addresses: readonly string[], notBefore: bigint): void;
 }
 

@@ -4,8 +4,8 @@ import { legibility, namedAccounts } from '../../../schemas/transaction/legibili
 import { readTransaction } from '../../../schemas/transaction/transaction.ts';
 
 /**
- * The accounts that a transaction may have written, of those that a stream brings every state of; base58. One that failed
- * wrote none. What strangers wrote into an account is read in turns, whatever they name.
+ * The streamed accounts that a transaction may have written, base58; a failed transaction wrote none. Addresses that
+ * strangers wrote into an account are not among them: they are read in turns anyway.
  */
 export function writtenAccounts(
   record: TransactionRecord,

@@ -18,7 +18,10 @@ export interface Subscription {
   commitment: 'confirmed' | 'finalized';
   /** Replay from this slot on; null: from now. */
   fromSlot: bigint | null;
-  /** Comes back as `filter` of every block meta that the server sends by this request; it acknowledges nothing else. */
+  /**
+   * Name of the block meta filter. It comes back as `filter` of every block meta that the server sends under this
+   * request; nothing else acknowledges a request.
+   */
   name?: string;
 }
 
@@ -27,7 +30,7 @@ export interface GeyserStream {
   resubscribe(subscription: Subscription): void;
   pause(): void;
   resume(): void;
-  /** Ends it here; the reason is what `onEnd` is told. */
+  /** Ends the stream from this side; `onEnd` is told the reason. */
   cancel(reason: string): void;
 }
 
@@ -39,13 +42,13 @@ export interface StreamHandlers {
 
 export interface GeyserClient {
   subscribe(subscription: Subscription, handlers: StreamHandlers): GeyserStream;
-  /** The first slot that a replay reaches; null where the server says that it replays nothing. @throws where it does not say */
+  /** The first slot that a replay reaches; null where the server replays nothing. @throws where it does not say */
   firstReplayed(): Promise<bigint | null>;
   /** What the server calls itself. @throws StreamEndedError */
   version(): Promise<string>;
   /**
-   * Has what is asked from now on go over another connection: one that answers nothing may stay as it is for ever. Streams
-   * that are open go on over theirs.
+   * Sends later requests over a new connection: one that has stopped answering may stay so for ever. Open streams keep
+   * theirs.
    */
   renew(): void;
   close(): void;
@@ -63,19 +66,19 @@ export function createGeyserClient(endpoint: string, xToken: string | null): Gey
     new grpc.Client(`${url.hostname}:${url.port || (secure ? 443 : 80)}`, credentials, {
       // gRPC asks the proxy of the environment for whatever no_proxy does not name, the local chain too.
       ...(isLoopback(url.hostname) ? { 'grpc.enable_http_proxy': 0 } : {}),
-      // Others would share its connection.
+      // Otherwise clients of one endpoint, also those of `renew`, share a connection.
       'grpc.use_local_subchannel_pool': 1,
       'grpc.keepalive_time_ms': 10_000,
       'grpc.keepalive_timeout_ms': 10_000,
       'grpc.keepalive_permit_without_calls': 1,
       'grpc.max_receive_message_length': 256 * 1024 * 1024,
-      // HTTP/2's default of 64 kB is a few hundred kB/s over a long line.
+      // HTTP/2's default window of 64 kB allows only a few hundred kB/s over a long distance.
       'grpc-node.flow_control_window': 8 * 1024 * 1024,
       'grpc.initial_reconnect_backoff_ms': 200,
       'grpc.max_reconnect_backoff_ms': 5_000,
     });
   let client = connect();
-  /** Streams by their connection: to close one ends what goes over it, a little later. */
+  /** Number of open streams by connection: closing a connection ends its streams, a little later. */
   const streams = new Map<grpc.Client, number>([[client, 0]]);
   const left = (own: grpc.Client) => {
     const open = (streams.get(own) ?? 0) - 1;
@@ -127,7 +130,7 @@ export function createGeyserClient(endpoint: string, xToken: string | null): Gey
   };
 }
 
-/** @throws ConfigError where the file of who may sign, which gRPC alone reads, cannot be read */
+/** @throws ConfigError where the file of root certificates, which gRPC itself reads, cannot be read */
 function overTls(): grpc.ChannelCredentials {
   try {
     return grpc.credentials.createSsl();
@@ -163,7 +166,7 @@ function openStream(
   };
   call.on('data', (update: Update) => {
     if (ended) return;
-    // One answer says that this side lives, however many ask.
+    // One answer shows that this side is alive, however many pings come.
     if (update.type === 'ping' && performance.now() - answeredAt > ANSWER_AT_MOST_EVERY_MS) {
       answeredAt = performance.now();
       call.write(SubscribeRequest.fromPartial({ ping: { id: 1 } }));
@@ -188,11 +191,11 @@ function openStream(
   };
 }
 
-/** What this side says of bytes that no update can have: a page of a gateway, read as the length of one. */
+/** Start of grpc-js's own error for an impossible length: it has read a gateway's page as an update. */
 const NO_UPDATE = 'Received message larger than max';
 
 function codeOf(code: grpc.status | undefined, details: string): grpc.status | null {
-  // Nobody here has cancelled it: a proxy did, or the server says so.
+  // Not cancelled by this side, which reports its own cancellations by `end`: a proxy did it, or the server says so.
   if (code === grpc.status.CANCELLED) return grpc.status.ABORTED;
   if (code === grpc.status.RESOURCE_EXHAUSTED && details.startsWith(NO_UPDATE)) return grpc.status.INTERNAL;
   return code ?? null;

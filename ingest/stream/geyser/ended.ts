@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 
-/** Why a stream ended. `code` is the gRPC status, null for a message that is none. */
+/** Why a stream ended. `code` is the gRPC status, null for an error that has none. */
 export class StreamEndedError extends Error {
   override name = 'StreamEndedError';
   readonly code: number | null;
@@ -29,11 +29,11 @@ const WORDS: Partial<Record<number, string>> = {
   [status.DATA_LOSS]: 'the replay does not reach back',
 };
 
-/** No connection came about, for the certificate: it is of another host, nobody trusts it, or it is too old. */
+/** Whether no connection came about because of the certificate: it is of another host, not trusted, or expired. */
 export const saysUntrusted = ({ code, message }: StreamEndedError): boolean =>
   code === status.UNAVAILABLE && /certificate|altname/i.test(message);
 
-/** What is wrong with the certificate, in the words that the libraries have for it. */
+/** What is wrong with the certificate, recognised by the words that the libraries use. */
 export const saysOfAnother = ({ message }: StreamEndedError): boolean => /altname/i.test(message);
 export const saysExpired = ({ message }: StreamEndedError): boolean => /has expired/i.test(message);
 
@@ -44,7 +44,7 @@ function certificateWords(ended: StreamEndedError): string {
     : "the provider's certificate is not valid";
 }
 
-/** Why a stream ended, in words that hold nothing of the provider's own: they may be served. */
+/** Why a stream ended, in words without anything of the provider's own message, so that they may be served. */
 export function endWords(ended: StreamEndedError): string {
   if (ended.cancelled) return ended.message;
   if (saysUntrusted(ended)) return certificateWords(ended);
@@ -59,7 +59,7 @@ function messageFor(code: number | null, message: string): string {
   return message === '' ? 'the server ended the stream' : message;
 }
 
-/** The connection or who asks, not what is asked for: to ask for something else mends nothing. */
+/** Statuses that are about the connection or the token, not the request: asking for something else does not help. */
 const NOT_THE_REQUEST: ReadonlySet<number | null> = new Set([
   status.UNAVAILABLE,
   status.UNAUTHENTICATED,
@@ -67,23 +67,23 @@ const NOT_THE_REQUEST: ReadonlySet<number | null> = new Set([
   status.DEADLINE_EXCEEDED,
 ]);
 
-/** Whether a stream that brought nothing may have ended for what its request asked for. */
+/** Whether a stream that brought nothing may have ended because of what its request asked for. */
 export const mayBeTheRequest = (ended: StreamEndedError): boolean => !NOT_THE_REQUEST.has(ended.code);
 
-/** Also of a server that is merely behind the slot that is asked for. */
+/** A server says this also when it has merely not come to the requested slot yet. */
 const FAILED = 'failed to get replay response';
 const OF_REPLAY = /from_slot|replay|broadcast from|too old|oldest/i;
 
 /**
- * What the end of a stream that asked for a replay, and brought nothing, says of the replay: that it cannot reach
- * back, that it may not, or nothing.
+ * What the end of a stream that asked for a replay, and brought nothing, says of the replay: it cannot reach back
+ * (`gone`), it may not (`perhaps`), or nothing (`other`).
  */
 export function replayEnd(ended: StreamEndedError): 'gone' | 'perhaps' | 'other' {
   const { code, message } = ended;
   if (code === status.OUT_OF_RANGE || code === status.DATA_LOSS) return 'gone';
   if (!mayBeTheRequest(ended)) return 'other';
   if (OF_REPLAY.test(message) && !message.includes(FAILED)) return 'gone';
-  // So many connections, or so much of anything: to ask for less of the past mends nothing.
+  // A limit on connections, or on traffic: asking for less of the past does not help.
   return code === status.RESOURCE_EXHAUSTED ? 'other' : 'perhaps';
 }
 
@@ -99,11 +99,11 @@ const OF_STREAMS =
   /stream|connection|session|subscription|concurren|quota|credit|bandwidth|throttl|\brates?\b|per (?:second|minute|day)/i;
 const OF_FILTERS = /address|pubkey|filter/i;
 
-/** Whether a limit is reached that fewer addresses do not keep to: so many streams, or so much of anything in a time. */
+/** Whether a limit is reached that fewer addresses would not avoid: on streams, or on traffic in some time. */
 export const limitsStreams = ({ code, message }: StreamEndedError): boolean =>
   code === status.RESOURCE_EXHAUSTED && OF_STREAMS.test(message) && !OF_FILTERS.test(message);
 
-/** Whether the end is a refusal of what was asked for, said by its code. */
+/** Whether the status code refuses what the request asked for. */
 export const refusesFilter = (ended: StreamEndedError): boolean =>
   !limitsStreams(ended) &&
   (ended.code === status.INVALID_ARGUMENT ||

@@ -1,6 +1,6 @@
 import type { GeyserClient, Subscription } from './client.ts';
 
-/** Who refuses a request does it at once. */
+/** A server that refuses a request does so at once. */
 const WITHIN_MS = 2_000;
 
 /** Whether a server takes a request that asks for no replay; nothing of what it brings is used. */
@@ -10,7 +10,7 @@ export function takesLive(
   signal: AbortSignal,
 ): Promise<boolean> {
   return new Promise((resolve) => {
-    /** It answers; a ping comes before the request is looked at. */
+    /** Whether anything came; a ping comes before the server looks at the request. */
     let isThere = false;
     let isTaken = false;
     const stream = client.subscribe(subscription, {

@@ -1,4 +1,4 @@
-/** A field of a protobuf message, its value as it stands: a number for varints, bytes for what has a length. */
+/** A field of a protobuf message with its undecoded value: a number for varints, bytes for everything else. */
 export interface WireField {
   number: number;
   value: bigint | Uint8Array;

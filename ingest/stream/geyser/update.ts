@@ -13,7 +13,7 @@ export interface AccountUpdate {
   data: Uint8Array;
   writeVersion: bigint;
   signature: Uint8Array | null;
-  /** It tells no more than a reading: what the account was before it nobody saw. */
+  /** It proves no more than a reading over RPC does: what the account was before it nobody saw. */
   isReading?: true;
 }
 
@@ -24,28 +24,28 @@ export interface TransactionUpdate {
   index: number;
   /** SubscribeUpdateTransactionInfo as received. */
   payload: Uint8Array;
-  /** Another was received of the same transaction in that slot. */
+  /** Another payload was received for the same transaction in that slot. */
   disputed?: true;
 }
 
 export type SlotState = 'processed' | 'confirmed' | 'finalized' | 'dead' | 'other';
 
-/** What the stream brings, of what we ask for. */
+/** An update of the stream, of the kinds that we ask for. */
 export type Update =
   | AccountUpdate
   | TransactionUpdate
   | { type: 'slot'; slot: bigint; parent: bigint | null; state: SlotState }
-  /** `filter`: name of the filter that it came by, which tells the request that the server works by. */
+  /** `filter`: name of the filter that it matched, which shows by which request the server works. */
   | {
       type: 'blockMeta';
       slot: bigint;
       parent: bigint;
       blockTime: number | null;
       filter?: string;
-      /** Absent where it is none. */
+      /** Absent where it is not base58 of 32 bytes. */
       blockhash?: string;
     }
-  /** It says of which slot it is, and nothing else that can be read. */
+  /** Nothing of it can be read but its slot. */
   | { type: 'unreadable'; of: 'account' | 'transaction'; slot: bigint }
   | { type: 'ping' }
   | { type: 'other' };
@@ -64,7 +64,10 @@ const STATES: Partial<Record<SlotStatus, SlotState>> = {
 
 /** No JSON-RPC node could be asked for a later one. */
 const MOST_SLOT = BigInt(Number.MAX_SAFE_INTEGER);
-/** An epoch: no chain skips so many slots in a row, and one that was released behind them would end all before it. */
+/**
+ * An epoch: no chain skips so many slots in a row. Once a slot behind such a jump was released, every true slot would
+ * come late.
+ */
 const MOST_SKIPPED = 432_000n;
 
 /**
@@ -98,14 +101,16 @@ export function readUpdate(bytes: Uint8Array): Update {
       ...{ type: 'blockMeta', slot, parent },
       blockTime: blockTimeOf(Number(blockTime?.timestamp)),
       filter: update.filters[0] ?? '',
-      // Servers of one provider may write it in different ways: in another than this they do not compare.
+      // Servers of one provider may encode it in different ways: only base58 ones are compared.
       ...(decodeKey(blockhash) === null ? {} : { blockhash }),
     };
   }
   return { type: update.ping === undefined ? 'other' : 'ping' };
 }
 
-/** A slot that stands on none cannot be put in order; the first of a chain needs no other. */
+/**
+ * Whether the parent is missing, so that the slot cannot be put in order; only the first slots of a chain need none.
+ */
 export const isParentless = ({ slot, parent }: { slot: bigint; parent: bigint }): boolean =>
   parent === 0n && slot > 1n;
 
@@ -115,7 +120,10 @@ const NONE = new Uint8Array(0);
 const bytesOf = (value: bigint | Uint8Array) => (value instanceof Uint8Array ? value : NONE);
 const numberOf = (value: bigint | Uint8Array) => (typeof value === 'bigint' ? value : 0n);
 
-/** Both messages have their slot in the same field, beside what it is of. */
+/**
+ * Reads an account or a transaction; where only the slot can be read, the update is `unreadable`. Both messages have
+ * the slot in the same field.
+ */
 function legible(
   of: 'account' | 'transaction',
   message: Uint8Array,
@@ -145,7 +153,7 @@ function readAccount(message: Uint8Array): AccountUpdate {
   };
   for (const outer of wireFields(message)) {
     if (outer.number === SLOT) update.slot = numberOf(outer.value);
-    // As of the snapshot that a server has begun from: it was not written in that slot.
+    // A state from the snapshot that the server started from: it was not written in that slot.
     if (outer.number === IS_STARTUP && numberOf(outer.value) === 1n) update.isReading = true;
     if (outer.number !== 1) continue;
     for (const { number, value } of wireFields(bytesOf(outer.value))) {

@@ -1,6 +1,6 @@
-/** The blockhashes that metas told of the last slots. */
+/** The blockhashes that block metas told for the last slots. */
 export interface Blockhashes {
-  /** Whether another one was told of the slot before; each is news once. */
+  /** Whether a different one was told for the slot before; true only once for each blockhash. */
   isOther(slot: bigint, blockhash: string): boolean;
 }
 
@@ -18,5 +18,5 @@ export function createBlockhashes(most: number): Blockhashes {
   };
 }
 
-/** A slot is made twice; what has more is no chain. */
+/** Blockhashes remembered for one slot: a chain makes a slot twice at most. */
 const MOST_OF_A_SLOT = 4;

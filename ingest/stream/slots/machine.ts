@@ -15,11 +15,11 @@ export interface ReleasedSlot {
 
 export type SlotsOutput =
   | { type: 'released'; slot: ReleasedSlot }
-  /** The slot on which a stream without replay begins; its own records may be cut and are not released. */
+  /** The slot at which a stream without replay begins; its own records may be incomplete and are not released. */
   | { type: 'begun'; slot: bigint; blockTime: number | null }
   /** An update of a slot that was released before; `blockTime` where it is still remembered. */
   | { type: 'late'; update: AccountUpdate | TransactionUpdate; blockTime: number | null }
-  /** The slot has another block than one that was told of it: what came of it may be of either. */
+  /** A second block was told for the slot: records that came for it may be of either block. */
   | { type: 'madeTwice'; slot: bigint };
 
 export interface SlotsLimits {
@@ -66,7 +66,10 @@ export class Slots {
     return this.#last;
   }
 
-  /** The highest slot that has something to release: one that is merely processed may be a fork. */
+  /**
+   * The highest slot of which a record, a block meta or the commitment came; one that is merely processed may be a
+   * fork.
+   */
   get highest(): bigint {
     return this.#highest;
   }
@@ -76,14 +79,14 @@ export class Slots {
     return this.#held;
   }
 
-  /** More waits than may: cancel the stream and replay from the last released slot. */
+  /** Whether more waits than is allowed: the stream is to be cancelled and replayed from the last released slot. */
   get overflowing(): boolean {
     const { maxPendingBytes, maxPendingSlots } = this.#limits;
     return this.#pending.bytes() > maxPendingBytes || this.#pending.size() > maxPendingSlots;
   }
 
   /**
-   * A complete slot waits for a parent that is not here: the slots up to that parent are missing. Null where nothing
+   * Where a complete slot waits for a parent that is not here: the missing slots up to that parent. Null where nothing
    * waits. `toTime` is the block time of the slot that waits.
    */
   missing(): { fromSlot: bigint; toSlot: bigint; toTime: number | null; waiting: number } | null {
@@ -95,7 +98,10 @@ export class Slots {
     return { fromSlot: this.#last + 1n, toSlot: parent, toTime: blockTime, waiting: ready.length };
   }
 
-  /** Holds what is above `ceiling` back, for another stream that has come as far; null: nothing. Answers what is free now. */
+  /**
+   * Holds back slots above `ceiling`, the slot that another stream has come to; null: none. Answers what this sets
+   * free.
+   */
   hold(ceiling: bigint | null): SlotsOutput[] {
     this.#ceiling = ceiling;
     return this.#release();
@@ -116,7 +122,10 @@ export class Slots {
     this.#highest = this.#last ?? 0n;
   }
 
-  /** Forgets where it stands too: the next complete slot is a new beginning. @param refused not to be kept in mind */
+  /**
+   * Forgets the last released slot too: the next complete slot is a new beginning. @param refused outputs whose block
+   * times are forgotten as well
+   */
   beginAnew(refused: readonly SlotsOutput[] = []): void {
     for (const output of refused) {
       if (output.type === 'begun') this.#times.delete(output.slot);
@@ -146,7 +155,8 @@ export class Slots {
       this.#pending.forget(update.slot);
       return [];
     }
-    // No slot stands on a later one: what claims to is never whole, and a gap for what stands on it.
+    // No parent is a later slot: a slot whose meta says so is never whole, and becomes a gap for the slots that stand
+    // on it.
     if (update.type === 'blockMeta' && update.parent >= update.slot && update.slot > 0n) return [];
     if (update.type === 'blockMeta' && isParentless(update)) return [];
     const pending = this.#pending.at(update.slot);
@@ -184,7 +194,7 @@ export class Slots {
       const { slot, meta } = pending;
       if (meta === null) break;
       if (this.#last === null) {
-        // What came of the first slot may have begun before the stream did.
+        // Records of the first slot may have come before the stream began.
         this.#repeats.forget();
         this.#remember(slot, meta.blockTime);
         outputs.push({ type: 'begun', slot, blockTime: meta.blockTime });
@@ -220,7 +230,7 @@ export class Slots {
     this.#pending.forgetUpTo(slot);
   }
 
-  /** The last slot whose block time is known; where none is, the last that was released. */
+  /** The last slot whose block time is known; where none is, the last released slot without a time. */
   place(): { slot: bigint; time: number | null } | null {
     const [slot, time] = [...this.#times].findLast(([, known]) => known !== null) ?? [this.#last, null];
     return slot === null ? null : { slot, time };

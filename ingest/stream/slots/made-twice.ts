@@ -1,21 +1,21 @@
 /**
- * Slots that the chain made twice, and of which the stream told the version that died, too. What that one wrote to an
- * account stands here until the next write, which may be never: all accounts are read again behind them.
+ * Slots that the chain made twice, where the stream brought records of the dead version, too. What that version wrote
+ * to an account stays stored until the next write, which may never come: all accounts are read again behind such slots.
  */
 export interface MadeTwice {
   found(slot: bigint): void;
-  /** To be told of each slot that is released. */
+  /** To be called for each released slot. */
   released(slot: bigint): void;
 }
 
-/** Behind such a slot, no node that has come as far serves the version that died. */
+/** From so many slots behind such a slot on, no node that has come there serves the dead version. */
 const BEHIND = 32n;
-/** A minute of the chain: slots that are closer together than this are one sweep. */
+/** A minute of the chain: slots closer together than this share one sweep. */
 const APART = 150n;
 
 /** @param readAll has all accounts read at that slot or later. */
 export function createMadeTwice(readAll: (notBefore: bigint) => void): MadeTwice {
-  /** The newest that no sweep was asked for behind; null: none. */
+  /** The newest such slot that no sweep was asked for behind; null: none. */
   let newest: bigint | null = null;
   let due = 0n;
   let last: bigint | null = null;

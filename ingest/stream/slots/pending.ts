@@ -1,7 +1,7 @@
 import { byteKey } from '../../../schemas/solana/byte-key.ts';
 import type { AccountUpdate, TransactionUpdate } from '../geyser/update.ts';
 
-/** A slot that is not released yet, and what is here of it. */
+/** A slot that is not released yet, and what has come of it. */
 export interface Pending {
   slot: bigint;
   meta: { parent: bigint; blockTime: number | null } | null;
@@ -12,24 +12,30 @@ export interface Pending {
 
 /** The slots that wait to be released. */
 export interface PendingSlots {
-  /** The slot of that number; from now on it is one of them. */
+  /** The entry of a slot, added where there is none. */
   at(slot: bigint): Pending;
-  /** Of an account its last state in the slot stands, of a transaction what was told last. */
+  /** Keeps the last state of each account in the slot, and the last version of each transaction. */
   put(update: AccountUpdate | TransactionUpdate): void;
-  /** Complete slots of the commitment in ascending order; a descendant's standing is its ancestors'. */
+  /**
+   * Slots with a block meta that have reached the commitment, ascending; a slot that has reached it brings its
+   * ancestors there.
+   */
   ready(): Pending[];
   forget(slot: bigint): void;
   forgetUpTo(slot: bigint): void;
   clear(): void;
   size(): number;
-  /** What their updates weigh, about. */
+  /** Approximate bytes of their updates. */
   bytes(): number;
 }
 
 const sizeOf = (update: AccountUpdate | TransactionUpdate) =>
   (update.type === 'account' ? update.data.length : update.payload.length) + 512;
 
-/** A slot that was made twice may have run it twice, to different ends. */
+/**
+ * Marks the update as disputed where its payload differs from the one before: a slot that was made twice may have
+ * executed the transaction twice, with different results.
+ */
 const disputedBy = (before: TransactionUpdate, update: TransactionUpdate): TransactionUpdate =>
   before.disputed === true || Buffer.compare(before.payload, update.payload) !== 0
     ? { ...update, disputed: true }

@@ -4,8 +4,8 @@ import type { AccountUpdate, TransactionUpdate } from '../geyser/update.ts';
 import type { SlotsOutput } from './machine.ts';
 
 /**
- * What the log gets of a slot that was released, a marker last, or of an update that came late.
- * @param following told of every account state before its record is made, in order.
+ * The records of a released slot, its marker last, or of an update that came late.
+ * @param learn called with each account record, in order.
  * @param cover what the marker says of followed addresses.
  */
 export function recordsOf(

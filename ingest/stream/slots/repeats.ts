@@ -3,10 +3,10 @@ import type { AccountUpdate, TransactionUpdate } from '../geyser/update.ts';
 
 type Update = AccountUpdate | TransactionUpdate;
 
-/** What was released of one slot, to tell a replay of it from what is new. */
+/** The records released of the last slot, to recognise them when a replay brings them again. */
 export interface Repeats {
   released(updates: readonly Update[]): void;
-  /** Nobody knows what was released: it counts as all of it. */
+  /** What was released is not known: every update of the slot counts as a repeat. */
   forget(): void;
   has(update: Update): boolean;
 }

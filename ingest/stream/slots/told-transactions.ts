@@ -2,19 +2,25 @@ import { hash } from 'node:crypto';
 import { byteKey } from '../../../schemas/solana/byte-key.ts';
 import type { TransactionUpdate } from '../geyser/update.ts';
 
-/** What was told of the last transactions, in short: a replay that reaches too far back tells nothing new. */
+/** Short hashes of the last transactions, to recognise what a replay that reaches too far back repeats. */
 export interface ToldTransactions {
-  /** What it is beside what was told of the same transaction in the same slot; remembered from then on. */
+  /**
+   * Compares an update with those told of the same transaction in the same slot (`otherwise`: it differs), and
+   * remembers it.
+   */
   take(update: TransactionUpdate): 'new' | 'again' | 'otherwise';
 }
 
 /** Some ten megabytes. */
 const MOST = 50_000;
 const HASH_CHARS = 16;
-/** Servers of several versions may write the same transaction in as many ways. */
+/** Hashes of one transaction: servers of several versions may encode it in different ways. */
 const MOST_OF_ONE = 4;
 
-/** What is not remembered any more counts as new: nobody is asked which of two was so that nobody knows of. */
+/**
+ * A transaction that is not remembered any more counts as new: without the earlier version there is nothing to decide
+ * between.
+ */
 export function createToldTransactions(most = MOST): ToldTransactions {
   const told = new Map<string, string>();
   return {

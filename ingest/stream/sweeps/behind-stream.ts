@@ -8,14 +8,14 @@ export const newestSlot = (records: readonly { slot: bigint }[]): bigint => {
 
 const LOOK_MS = 20;
 /**
- * While the stream comes no further in so many looks, a reading goes into the log before it. They take longer than the
- * core is held for the stream beside it, in which neither comes further.
+ * After so many looks without progress of the stream, a reading goes into the log before it. These six seconds are
+ * longer than the core is held for the stream beside it, while neither comes further.
  */
 const MOST_LOOKS = 300;
 
 /**
- * Waits until the stream has brought a slot. What was read over RPC at that slot stands behind it in the log, then: a
- * change that the stream is just about to bring would look like one that it never brought.
+ * Waits until the stream has brought a slot, so that what was read over RPC at that slot stands behind it in the log.
+ * In front of it, a change that the stream is just about to bring would look like one that it never brought.
  * @param brought the slot up to which the stream has brought everything; null before one.
  */
 export async function behindStream(

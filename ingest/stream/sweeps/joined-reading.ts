@@ -1,21 +1,25 @@
 type Ask = (addresses: readonly string[], notBefore: bigint) => void;
 
-/** What is asked for at a slot so far before another does not wait for that one: the chain may never come to it. */
+/**
+ * A request for a slot so far before that of another does not wait for the other: the chain may never come to the later
+ * slot.
+ */
 const FAR_SLOTS = 1_000n;
 
 /**
- * Reads many addresses, one such reading at a time: what is asked for meanwhile is one more behind it, of all that were
- * named, at the newest of the slots. Who asks more often than a reading takes has as many under way as who asks once.
+ * Reads many addresses, one such reading at a time: requests that come meanwhile are joined into one more reading
+ * behind it, of all their addresses, at the newest of their slots. A caller that asks more often than a reading takes
+ * has no more readings under way than one that asks once.
  */
 export function createJoinedReading(
   read: (addresses: readonly string[], notBefore: bigint) => Promise<unknown>,
 ): Ask {
   let waiting = new Set<string>();
-  /** The newest slot that those are asked for at. */
+  /** The newest slot at which those are asked for. */
   let least = 0n;
-  /** That of the reading that is under way. */
+  /** The slot of the reading that is under way; null: none is. */
   let underWay: bigint | null = null;
-  /** What must not wait for a slot far behind its own. */
+  /** A queue of its own for requests that must not wait for a slot far after theirs. */
   let earlier: Ask | null = null;
   const readApart: Ask = (addresses, notBefore) => {
     earlier ??= createJoinedReading(read);

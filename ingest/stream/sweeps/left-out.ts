@@ -4,20 +4,23 @@ import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
 
 /** Accounts that were left out of a reading: what is known of them may be old until they are read after all. */
 export interface LeftOut {
-  /** These were asked for at that slot or later, and some of them left out. */
+  /** These were asked for at that slot or later, and those of `left` could not be read. */
   asked(addresses: readonly string[], left: readonly string[], notBefore: bigint): void;
 }
 
 export interface LeftOutOptions {
-  /** Reads these at that slot or later, and tells what came of it. */
+  /** Reads these at that slot or later, and calls `asked` with what came of it. */
   read(addresses: readonly string[], notBefore: bigint): Promise<unknown>;
   everyMs: number;
   signal: AbortSignal;
 }
 
-/** Has them read again until they are; where some of a hundred cannot be still, no more are asked for at that time. */
+/**
+ * Has them read again until that works; where some of a hundred still cannot be read, the rest waits for the next
+ * round.
+ */
 export function createLeftOut({ read, everyMs, signal }: LeftOutOptions): LeftOut {
-  /** The slot that a reading of each must have reached; who waits longest for another try comes first. */
+  /** The slot that a reading of each must have reached; the address that waits longest for another try comes first. */
   const waiting = new Map<string, bigint>();
 
   const readAgain = async () => {

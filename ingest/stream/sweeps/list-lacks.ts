@@ -4,31 +4,35 @@ import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { modelAddress } from '../../../schemas/solana/pda.ts';
 
-/** What a list of the program's accounts says itself that it lacks. */
+/** What a list of the program's accounts lacks by its own contents. */
 export interface ListLacks {
   /** Accounts of the program that listed ones name, base58. */
   named: Set<string>;
-  /** Policies that have more venue accounts than are listed of them, where those that do not decode are too few to be these. */
+  /**
+   * Number of policies that count more venue accounts than are listed of them; 0 where listed ones that do not decode
+   * may be those.
+   */
   short: number;
 }
 
 /**
- * Whether an account is there that a list of the program's has to have. Anybody makes accounts of zeros and gives them to the
- * program: a list by first bytes has none of those, and none that the program made begins so.
+ * Whether the account exists and every list of the program's accounts has to have it. Anybody can make accounts of
+ * zeros and give them to the program: a list by first bytes has none of those, and no account that the program made
+ * begins so.
  */
 export const belongsInList =
   (programId: Uint8Array) =>
   ({ owner, lamports, data }: AccountRecord): boolean =>
     lamports > 0n && Buffer.compare(owner, programId) === 0 && accountType(data) !== null;
 
-/** A list may be cut, or come from an index that is behind, and look like a whole one. */
+/** Finds what a list lacks: it may be cut, or come from an index that is behind, and look like a whole one. */
 export function lacksOf(programId: Uint8Array, listed: readonly AccountRecord[]): ListLacks {
   const found = new Set<string>();
   const named = new Set<string>();
   const models = new Set<number>();
   const venues = new Map<string, number>();
   const counts: [policy: string, venues: number][] = [];
-  /** Venue accounts of which nobody can say whose they are. */
+  /** Venue accounts that do not decode, so that nobody can say whose they are. */
   let undecoded = 0;
   for (const record of listed) {
     const address = encodeBase58(record.address);

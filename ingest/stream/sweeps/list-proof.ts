@@ -2,7 +2,7 @@
 export type ListStatus =
   /** No node lists them. */
   | 'refused'
-  /** No node answers with a list, though they answer. */
+  /** No node answers with a list, though nodes answer other requests. */
   | 'silent'
   /** What was listed is not all of them. */
   | 'part'
@@ -11,11 +11,11 @@ export type ListStatus =
   /** It lacks none that the whole history names. */
   | 'proved';
 
-/** What came of reading accounts that a list has not. */
+/** What came of reading accounts that are not in a list. */
 export interface ReadBeside {
-  /** Those that are there, and the program's own: no account that somebody gave it. */
+  /** Those that exist and that the program made itself, not those that somebody gave it. */
   owned: readonly string[];
-  /** Those that could not be read: nobody knows. */
+  /** Those that could not be read: whether they exist is not known. */
   left: readonly string[];
 }
 
@@ -27,11 +27,11 @@ export interface ListProofOptions {
   /** Whether everything of history is read. */
   isHistoryRead(): Promise<boolean>;
   read(addresses: readonly string[]): Promise<ReadBeside>;
-  /** Whether the list may lack one that could not be read. */
+  /** Whether the list may lack an account that could not be read. */
   isInDoubt(): boolean;
   /** Has the accounts listed again. */
   listAgain(): void;
-  /** Told how many are there that this list lacks, and the one before. */
+  /** Called with the number of existing accounts that both this list and the one before lack. */
   onLacking(accounts: number): void;
   onProved(): void;
 }
@@ -39,8 +39,8 @@ export interface ListProofOptions {
 const NONE: ReadBeside = { owned: [], left: [] };
 
 /**
- * Compares what was listed with what history names. A node's word is not enough that its list is whole: one that it
- * cut short is no error.
+ * Compares what was listed with what history names. That a node lists something does not prove the list whole: one that
+ * was cut short comes without an error.
  */
 export function createListProof(options: ListProofOptions): (listed: ListStatus) => Promise<void> {
   /** Named, asked for and not there: closed, or of a transaction that the chain does not have. */
@@ -48,7 +48,7 @@ export function createListProof(options: ListProofOptions): (listed: ListStatus)
   /** There, and not in the last list that was compared. One that decodes is known from then on. */
   let lacked = new Set<string>();
   return async (listed) => {
-    // What is read meanwhile may name others.
+    // Asked first: history that is read meanwhile may name further accounts.
     const isRead = await options.isHistoryRead();
     const strangers = (await options.named()).filter((one) => !options.isKnown(one) && !nothing.has(one));
     const { owned, left } = strangers.length === 0 ? NONE : await options.read(strangers);

@@ -7,15 +7,15 @@ import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
 import { createPatientRead, type ReadAccounts } from '../../accounts/patient-read.ts';
 
-/** One request in this time, for whatever strangers choose. */
+/** One request in this time, whatever addresses strangers choose. */
 const EVERY_MS = 1_000;
-/** What was read is read again so much later. */
+/** An account is read again so much later. */
 const AGAIN_AFTER_MS = 5 * 60_000;
-/** No state is this. */
+/** Equals no real state, so that any reading is news. */
 const NEVER = '';
 
 export interface StrangerTurnsOptions {
-  /** What is read is told as. */
+  /** What the accounts are expected to be, as their records say. */
   expected: ExpectedAccount;
   read: ReadAccounts;
   addresses(): string[];
@@ -31,14 +31,14 @@ export interface StrangerTurnsOptions {
 }
 
 export interface StrangerTurns {
-  /** Somebody has told of a state: what is read next is compared with that. */
+  /** Another source has told of a state: the next reading is compared with that. */
   told(record: AccountRecord): void;
   /** Runs until the signal is given. */
   run(): Promise<void>;
 }
 
 interface Seen {
-  /** What was told last, as of that slot. */
+  /** The state that was told last, as of `slot`. */
   state: string;
   slot: bigint;
   /** When it was read. */
@@ -46,8 +46,8 @@ interface Seen {
 }
 
 /**
- * Reads accounts over RPC whose addresses strangers chose, in turns and within a budget, those that came up first. What
- * stands there as it was told is not told again.
+ * Reads accounts over RPC whose addresses strangers chose, in turns and within a budget, those that were never read
+ * first. A state that has not changed is not told again.
  */
 export function createStrangerTurns(options: StrangerTurnsOptions): StrangerTurns {
   const { send, logger, signal, everyMs = EVERY_MS, againAfterMs = AGAIN_AFTER_MS } = options;
@@ -76,7 +76,7 @@ export function createStrangerTurns(options: StrangerTurnsOptions): StrangerTurn
       const address = encodeBase58(record.address);
       const known = seen.get(address);
       if (known === undefined || record.slot < known.slot) return;
-      // What was told as something else wrote nothing where it is looked for as this: it is news to these.
+      // A state that was told with another expectation made no row of this kind: for these turns it is still news.
       const isOurs = record.expected === options.expected;
       const state = stateOf(record);
       if (isOurs || state !== known.state)

@@ -17,9 +17,15 @@ import { createListProof, type ListProofOptions, type ListStatus, type ReadBesid
 
 const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
-/** What was listed is compared so often, and who refuses to list the program's accounts or to read some asked again. */
+/**
+ * How often the listed accounts are compared with history, and nodes that refuse to list the program's accounts, or to
+ * read some, are asked again.
+ */
 const COMPARE_MS = 60_000;
-/** A list that lacked some, or was waited for in vain, is asked for once more after that, then so many times as rarely: it is long. */
+/**
+ * A list that lacked accounts, or was waited for in vain, is asked for again once after that time, then only every
+ * tenth time: it is long.
+ */
 const PART_RESTS = 10;
 
 export interface SweeperOptions extends Pick<ListProofOptions, 'named' | 'isKnown' | 'isHistoryRead'> {
@@ -30,7 +36,7 @@ export interface SweeperOptions extends Pick<ListProofOptions, 'named' | 'isKnow
   mints(): string[];
   /** The slot up to which the stream has brought everything; null before one. */
   brought(): bigint | null;
-  /** What the list of the program's accounts was, each time that they were asked for. */
+  /** Told what became of listing the program's accounts, each time that they were asked for. */
   onListed(listed: ListStatus): void;
   compareMs?: number;
   /** Called with every state that was read, before it is sent. */
@@ -42,16 +48,16 @@ export interface SweeperOptions extends Pick<ListProofOptions, 'named' | 'isKnow
 
 export interface Sweeper {
   /**
-   * Reads these at that slot or later and sends what stands there. Tries until done or the signal is given; what cannot be
-   * read by itself is asked for again later.
+   * Reads these at that slot or later and sends what stands there. Tries until done or the signal aborts; an address
+   * that cannot be read by itself is asked for again later.
    */
   read(addresses: readonly string[], notBefore: bigint): Promise<void>;
-  /** Has these read so, who may be many and asked for again and again: one such reading at a time. */
+  /** Likewise for addresses that may be many and asked for again and again: one such reading at a time. */
   reread(addresses: readonly string[], notBefore: bigint): void;
   /**
-   * Has everything read at that slot or later: the program's accounts, then the followed addresses that are none of
-   * them: a known account that is gone becomes a closed state, and one that is there was left out of the list. One
-   * sweep at a time; a request meanwhile is another sweep after it.
+   * Has everything read at that slot or later: the program's accounts, then the followed addresses that are not among
+   * those. A known account that is gone becomes a closed state; one that exists shows that the list left it out. One
+   * sweep at a time; a request meanwhile makes another sweep after it.
    */
   request(notBefore: bigint): void;
 }
@@ -72,11 +78,11 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   let running = false;
   /** What the last list was; null before one. */
   let listed: ListStatus | null = null;
-  /** It is to be compared once more. */
+  /** Whether the list is to be compared with history once more. */
   let isDue = false;
-  /** What the last list has and nobody can know: it does not decode. */
+  /** Accounts of the last list that do not decode, so that nothing more is known of them. */
   let undecoded = new Set<string>();
-  /** Accounts that may be of the program, not in the last list and left out of what was read beside it. */
+  /** Accounts that may be of the program, are not in the last list, and could not be read beside it. */
   const inDoubt = new Set<string>();
 
   const sendBehind = async (records: readonly AccountRecord[]) => {
@@ -108,7 +114,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     const found = await readBy(patientRead, addresses, notBefore);
     again.asked(addresses, found.left, notBefore);
     const settled = addresses.filter((one) => inDoubt.has(one) && !found.left.includes(one));
-    // The list did lack one: it stays in doubt until there is another.
+    // One exists, so the list did lack it: the doubt stays until there is another list.
     if (settled.length > 0 && found.owned.length > 0) request(options.brought() ?? 0n);
     else for (const address of settled) inDoubt.delete(address);
     return found;
@@ -142,7 +148,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     await readBy(readMints, options.mints(), notBefore);
   };
 
-  /** @param beside what was read that is not in the list. */
+  /** Tells whether the list is whole, by what was read that is not in it, and by what it lacks itself. */
   const judge = ({ owned, left }: ReadBeside, { named, short }: ListLacks) => {
     if (signal.aborted) return;
     for (const address of left) if (named.has(address) || options.isKnown(address)) inDoubt.add(address);
