@@ -30,7 +30,7 @@ export async function fetchTransaction(
   const { blockTime, transactionIndex, meta, transaction, slot } = result;
   if (!isObject(meta) || !isObject(transaction))
     throw new HistoryUnavailableError(`the node tells half of transaction ${info.signature}`);
-  // A cache may hand out another one, and an index name a slot that it was in on a fork.
+  // A cache may hand out another transaction, and an index may name a slot that it was in on a fork.
   const { signatures } = transaction;
   const isIt = Array.isArray(signatures) && signatures[0] === info.signature;
   if (!isIt || (slot !== undefined && slot !== Number(info.slot)))
@@ -48,7 +48,7 @@ export async function fetchTransaction(
     format: 'json',
     payload: Buffer.from(JSON.stringify(result)),
   };
-  // Whom it is about has to be known, or nothing could say what is missing once it is in the log.
+  // The accounts that it names have to be known: nothing could say whose figures lack it, once it is in the log.
   if (legibility(record) === 'none')
     throw new HistoryUnavailableError(`what the node tells of transaction ${info.signature} is none`);
   return record;
@@ -76,7 +76,10 @@ export async function fetchListed(
   return null;
 }
 
-/** The time that both tell, or the only one; null where they tell of different ones, of which one is none. */
+/**
+ * The transaction's own time where the list's is no more than MOST_APART_S off, or the only one of both; null where
+ * they differ by more, for one of them is wrong.
+ */
 function agreed(own: number | null, listed: number | null): number | null {
   if (own === null || listed === null) return own ?? listed;
   return Math.abs(own - listed) > MOST_APART_S ? null : own;

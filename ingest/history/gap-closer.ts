@@ -12,32 +12,33 @@ import { closeGap, progress, type UnreadGap } from './read-history.ts';
 
 export interface GapCloser {
   /**
-   * Has a gap closed in the background, once `tell` has told the log that it is open; without, the store says so. Its
-   * first slot is its identity. Where this process knows it as far, open or closed, it is left as it is, and the log is
-   * told nothing. One that reaches further takes its place, unless it is open here and the store alone says so: whoever
-   * widened it reads it, too.
+   * Closes a gap in the background, once `tell` has told the log that it is open; without `tell` the store already says
+   * so. Its first slot is its identity. Where this process knows a gap with that first slot that reaches as far, open
+   * or closed, nothing is done and the log is told nothing. A gap that reaches further takes the place of the known
+   * one, unless that is still open here and only the store tells of the wider one: the process that widened it reads
+   * it, too.
    */
   add(gap: Gap, tell?: () => Promise<void>): void;
   /**
-   * The same of one that the store says is open. What was closed here and is open there all the same, though the store
-   * has the closing, another has opened again: a backfill, of a transaction that it could not read.
-   * @param applied the marker up to which the store surely has what is in the log; null: all of it
+   * The same for a gap that the store says is open. Where it was closed here, and the store shows it open although it
+   * has that closing, another process has opened it again: a backfill, for a transaction that it could not read.
+   * @param applied the marker up to which the store surely has what is in the log; null: it has all of it
    */
   addStored(gap: Gap, applied: bigint | null): void;
   /**
-   * Takes up the slot of a transaction that cannot be read, once the log has it as open, whether or not it was closed
-   * before; one that is open already is left as it is.
+   * Takes up the gap of one slot that an unreadable transaction keeps, once the log has it as open, even where it was
+   * closed before; one that is open here already is left as it is.
    */
   unread(gap: UnreadGap): void;
   /** Whether a gap with this first slot was opened or closed by this process. */
   knows(fromSlot: bigint): boolean;
-  /** The first slots of those that are to be closed. */
+  /** The first slots of the gaps that are still to be closed. */
   waiting(): bigint[];
   /**
-   * Leaves alone what the store has closed as far as it reaches: a backfill has read it. Not where the store may lack what
-   * the log was told of it here: it may have been opened again since.
-   * @param readTo by first slots, up to where those were read that the store has closed
-   * @param applied the marker up to which the store surely had what is in the log before it was asked for that
+   * Drops gaps that the store has closed as far as they reach: a backfill has read them. A gap stays where the store
+   * may not have applied yet what this process told the log of it: it may have been opened again since.
+   * @param readTo of gaps that the store has closed: the slot up to which each was read, by first slot
+   * @param applied the marker that the store surely had applied before it was asked for `readTo`
    */
   closedElsewhere(readTo: ReadonlyMap<bigint, bigint>, applied: bigint): void;
   /** Resolves when no gap is left or the signal was given. */
@@ -48,7 +49,7 @@ export interface GapCloserOptions {
   rpc: Rpc;
   log: LogWriter;
   programId: string;
-  /** Nothing of the program is older, as far as nothing older is stored. */
+  /** The program has no transaction before this slot, unless an older one is stored. */
   startSlot?: bigint;
   store?: StoredBefore;
   logger: Logger;
@@ -57,8 +58,8 @@ export interface GapCloserOptions {
   /** The highest slot whose marker was sent; null before one. */
   reached?: () => bigint | null;
   /**
-   * What it waits for, in words that may be served, where it failed twice in a row or the chain is not far enough for
-   * long; null once it goes on.
+   * What history waits for, in words that may be served, where a gap failed twice in a row or the chain is not far
+   * enough past it for long; null once it goes on.
    */
   onStalled?: (reason: string | null) => void;
 }
@@ -66,17 +67,20 @@ export interface GapCloserOptions {
 const ofNode = (error: unknown) => `SOLANA_RPC_URL (${upstreamWords(error)})`;
 
 const NOT_SETTLED_MS = 400;
-/** What takes 13 s on a chain that goes on. */
+/** A wait for the chain is reported after so long: on a chain that goes on it takes 13 s. */
 const UNSETTLED_TOLD_MS = 30_000;
-/** A node that lags does not know the place either, so it is not given up at once. */
+/**
+ * Times in a row that no node knew the place, until the list begins anew. Not at once: a node that merely lags does not
+ * know it either.
+ */
 const MOST_LOST = 3;
 
 /** Closes gaps in the background, the newest first, one at a time, for as long as it takes: a gap is never skipped. */
 export function createGapCloser(options: GapCloserOptions): GapCloser {
   const { logger, signal } = options;
-  /** First slots, and the last that was ever taken up from each. */
+  /** The furthest last slot that was ever taken up, by first slot. */
   const known = new Map<bigint, bigint>();
-  /** Of those that are closed: a marker behind this slot is behind the closing in the log. */
+  /** Of closed gaps, by first slot: any marker above this slot stands behind the closing in the log. */
   const closed = new Map<bigint, bigint>();
   /** The next to close comes first. */
   const open: GapTask[] = [];
@@ -95,7 +99,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     append: async (records) => {
       const isTold = records.some(({ kind }) => kind === 'gap');
       if (isTold) task.toldAt = null;
-      // Where that fails the log may have it all the same.
+      // Also where the append fails: the log may have the record all the same.
       await options.log.append(records).finally(() => {
         if (isTold) task.toldAt = reached();
       });
@@ -221,7 +225,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
         if (!isRead || toldAt === null || toldAt >= applied) continue;
         open.splice(open.indexOf(task), 1);
         task.replaced.abort();
-        // That it is closed the store has by now: where it shows it open it was opened since.
+        // The store has the closing by now: where it shows the gap open later, the gap was opened since.
         closed.set(gap.fromSlot, applied - 1n);
         stalled(null);
         options.onGap?.(gap, false);

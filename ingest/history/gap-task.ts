@@ -4,16 +4,22 @@ import type { Due } from './next-due.ts';
 /** A gap that is to be closed, and how its tries went. */
 export interface GapTask extends Due {
   gap: Gap;
-  /** Given once one that reaches further has taken its place, or another process has read it: nothing more is told of it. */
+  /**
+   * Aborted once a gap that reaches further has taken its place, or another process has read it: nothing more is told
+   * of it then.
+   */
   replaced: AbortController;
   attempt: number;
   /** Times in a row that no node knew where the list goes on. */
   lost: number;
-  /** Since when, by performance.now(), the chain is not far enough behind it, or that was told last; null where it is. */
+  /**
+   * Since when, by performance.now(), the chain has not been far enough past the gap, or when that was told last; null
+   * where it is.
+   */
   unsettledSince: number | null;
   /** The obstacle that the log was told of. */
   told: string;
-  /** A marker behind this slot is behind all that the log was told of it; null while it is being told. */
+  /** Any marker above this slot stands behind all that the log was told of the gap; null while it is being told. */
   toldAt: bigint | null;
 }
 

@@ -5,16 +5,19 @@ export interface Gap {
   fromSlot: bigint;
   toSlot: bigint;
   toTime: number | null;
-  /** Where the list of its transactions goes on: a signature with an older one behind it. Null or none: from the newest. */
+  /**
+   * A signature from which the list of its transactions goes on to older ones; it is not the oldest. Null or absent:
+   * from the newest.
+   */
   before?: string | null;
   /** Of a gap of one slot: a transaction that is listed and could not be read. */
   signature?: string;
 }
 
-/** What is missing for the gap to be closed now: the node does not reach there. */
+/** The gap cannot be closed now: no node gives all that is needed. */
 export class HistoryUnavailableError extends Error {
   override name = 'HistoryUnavailableError';
-  /** What of it a reader of figures should know. */
+  /** What readers of figures are to be told of it; null: nothing. */
   readonly obstacle: GapObstacle | null;
 
   constructor(message: string, obstacle: GapObstacle | null = null) {
@@ -26,7 +29,7 @@ export class HistoryUnavailableError extends Error {
 /** No node keeps history that far back. */
 export class PrunedError extends HistoryUnavailableError {
   override name = 'PrunedError';
-  /** Of the node that was asked. */
+  /** The first slot that the node keeps. */
   readonly firstSlot: bigint;
 
   constructor(firstSlot: bigint, fromSlot: bigint) {
@@ -41,7 +44,7 @@ export class PlaceUnknownError extends HistoryUnavailableError {
   override name = 'PlaceUnknownError';
 }
 
-/** The chain is not far enough behind the gap yet: to be asked again a little later. */
+/** The chain is not far enough past the gap yet: to be asked again a little later. */
 export class NotSettledError extends HistoryUnavailableError {
   override name = 'NotSettledError';
 }

@@ -6,9 +6,9 @@ export interface Due {
 }
 
 /**
- * The first whose time has come; where there is none, null once the next one's has, something was added, or the signal
- * was given.
- * @param onWait told how to wake whoever waits.
+ * The first task whose time has come. Where there is none it waits until the next one's time has come, a task was
+ * added, or the signal aborted, and answers null.
+ * @param onWait told, before the wait, how to end it.
  */
 export async function nextDue<T extends Due>(
   all: readonly T[],

@@ -3,7 +3,10 @@ import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import { type Gap, HistoryUnavailableError, NotSettledError, PrunedError } from './gap.ts';
 import { signaturePages } from './signature-pages.ts';
 
-/** The address index of a node is written after its slots are visible: so far behind a gap it holds all of it. */
+/**
+ * A node writes its address index after its slots are visible: once it is so many slots past a gap, the index has all
+ * of that.
+ */
 export const SETTLED_AFTER = 32n;
 
 export interface TopOptions {
@@ -12,7 +15,7 @@ export interface TopOptions {
   signal: AbortSignal;
 }
 
-/** The slot at or behind which a node's list of the gap counts. @throws RpcError, NotSettledError */
+/** The slot that a node must have come to for its list of the gap to count. @throws RpcError, NotSettledError */
 export async function settledSlot(gap: Gap, rpc: Rpc): Promise<bigint> {
   const least = gap.toSlot + SETTLED_AFTER;
   const tip = await rpc.getSlot();
@@ -21,9 +24,11 @@ export async function settledSlot(gap: Gap, rpc: Rpc): Promise<bigint> {
 }
 
 /**
- * Lists the top of a gap again, of what is final: what is in one list alone proves that the index of a node was not
- * whole. @param listed the first signatures of the gap, newest first
- * @returns the lowest place above the gap that is final; null where none is
+ * Lists the top of a gap a second time, finalized transactions only: what only one of both lists has proves that the
+ * index of a node was not whole.
+ * @param listed the first signatures of the gap, newest first
+ * @param whole whether those are all of the gap
+ * @returns the lowest final signature above the gap; null where there is none
  * @throws RpcError, HistoryUnavailableError
  */
 export async function proveTop(
@@ -39,7 +44,8 @@ export async function proveTop(
   let above: string | null = null;
   const pages = signaturePages({
     ...{ rpc, address: programId, before, minContextSlot: gap.toSlot, downTo: lowest, signal },
-    // A place is final itself, and what is final may be listed less far back: below one the second list is as the first.
+    // A place is final itself, so that below one both lists are the same; and a list of what is final may reach less
+    // far back.
     ...(before === null ? { commitment: 'finalized' as const } : {}),
   });
   try {
@@ -55,7 +61,7 @@ export async function proveTop(
       if (page.isLast || (deepest !== undefined && deepest < lowest)) break;
     }
   } catch (error) {
-    // How far back it reaches is the first list's to prove.
+    // How far back the nodes reach is for the first list to prove.
     if (!(error instanceof PrunedError)) throw error;
   }
   const missing = listed.find(({ signature }) => !found.has(signature));

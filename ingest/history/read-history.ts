@@ -11,21 +11,24 @@ export interface HistoryOptions {
   log: LogWriter;
   programId: string;
   signal: AbortSignal;
-  /** Nothing of the program is older. */
+  /** The program has no transaction before this slot. */
   startSlot?: bigint;
   /** Transactions that are read at once. */
   concurrency?: number;
   onProgress?: (gap: Gap, transactions: number) => void;
-  /** Told of the gaps that transactions keep which cannot be read, once the log has them. */
+  /** Told of the gaps of one slot that unreadable transactions keep, once the log has them. */
   onUnread?: (gaps: readonly UnreadGap[]) => void;
 }
 
-/** A gap of one slot, of which all is read but this transaction, or some beside it: its name says nothing of those. */
+/**
+ * A gap of one slot, of which all is read but this transaction. Others of the slot may be unread, too, which it does
+ * not name.
+ */
 export interface UnreadGap extends Gap {
   signature: string;
 }
 
-/** What was read of a history, and where it goes on. */
+/** What was read of a gap so far, and where it goes on. */
 export interface HistoryStep {
   left: Gap;
   transactions: number;
@@ -43,11 +46,12 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
   const { log, signal } = options;
   let stuck: UnreadGap | null = null;
   const read = await readHistory(gap, options, async ({ left, transactions, unread }) => {
-    // Who has left it alone, or taken its place, opens what is missing of it.
+    // The task that took this gap's place, or the process that closed it, opens the gaps of what is unread.
     if (signal.aborted) return;
     const isFirst = ({ fromSlot }: UnreadGap) => fromSlot === gap.fromSlot;
     const ofFirst = unread.filter(isFirst);
-    // Its name is another's once it is read, and no sooner: of one that comes and goes the log would be told without end.
+    // The gap names another transaction only once the one that it names is read: else one that comes and goes would
+    // make a new record at every try.
     stuck = ofFirst.find(({ signature }) => signature === gap.signature) ?? ofFirst.at(-1) ?? null;
     const others = oneOfEachSlot(unread).filter((one) => !isFirst(one));
     if (others.length > 0) {
@@ -55,11 +59,11 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
       options.onUnread?.(others);
     }
     const rest: Gap = stuck === null ? left : { ...gap, ...(stuck as UnreadGap) };
-    // Of a gap that is tried again and again the log is told once, and where a place nearer above it is known or it is
-    // another that is missing.
+    // A gap that is tried again and again is told once, and again only where a nearer place above it is known or
+    // another transaction is the missing one.
     const isTold = gap.toSlot === gap.fromSlot && gap.signature === rest.signature;
     if (stuck !== null && isTold && rest.before === (gap.before ?? null)) return;
-    // One that reaches further may have taken its place by now.
+    // A gap that reaches further may have taken its place by now.
     if (signal.aborted) return;
     await log.append([progress(rest, stuck === null ? null : obstacleOf(stuck))]);
     options.onProgress?.(rest, transactions);
@@ -71,7 +75,7 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
   }
   const { fromSlot } = gap;
   const { startSlot = 0n } = options;
-  // Whoever has history begin earlier some day has to know how far it was read.
+  // A later run whose history begins earlier has to know how far this gap was read.
   const clipped: Partial<GapRecord> =
     startSlot > fromSlot ? { obstacle: { type: 'pruned', firstSlot: startSlot } } : {};
   await log.append([{ kind: 'gap', fromSlot, toSlot: fromSlot, toTime: null, closed: true, ...clipped }]);
@@ -80,8 +84,9 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
 
 /**
  * Reads the transactions of an interval over RPC into the log, newest first.
- * @param onSlice told what is left once the log has acknowledged some more of them, and which are not among them.
- * @returns how many were read; all but those where the signal was not given.
+ * @param onSlice called each time that the log has acknowledged some more of them, with what is left and which could
+ * not be read.
+ * @returns how many were read: all that could be, unless the signal aborted.
  * @throws RpcError, HistoryUnavailableError
  */
 export async function readHistory(
@@ -112,7 +117,7 @@ export function progress(gap: Gap, obstacle: GapObstacle | null): GapRecord {
 
 export const unreadRecord = (gap: UnreadGap): GapRecord => progress(gap, obstacleOf(gap));
 
-/** A gap names one transaction: of those of a slot the oldest. @param unread newest first */
+/** One gap for each slot, since a gap names one transaction: the oldest unread one. @param unread newest first */
 export const oneOfEachSlot = (unread: readonly UnreadGap[]): UnreadGap[] => [
   ...new Map(unread.map((gap) => [gap.fromSlot, gap])).values(),
 ];

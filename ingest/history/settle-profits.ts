@@ -19,21 +19,24 @@ export interface UnsettledSweep {
 
 export type SweepPlace = Pick<UnsettledSweep, 'slot' | 'signature'>;
 
-/** All sweeps of a policy in a transaction. */
+/** A sweep of a policy; in a transaction with cut logs, all of the policy's sweeps as one. */
 export interface StoredSweep extends Legs {
   signature: string;
   profit: bigint;
   index: number | null;
-  /** Its place in the slot while that is null. */
+  /** Its order in the slot while `index` is null. */
   order: number;
   blockTime: number | null;
 }
 
 /** What is stored of sweeps and of the states around them. */
 export interface SweepStore {
-  /** The first behind a place, by slot and signature, so many at most. */
+  /** The first `most` behind a place, by slot and signature, up to slot `upTo`. */
   unsettled(upTo: bigint, behind: SweepPlace, most: number): Promise<UnsettledSweep[]>;
-  /** The last mark before a slot and the first at it or behind; of each the one beside it too, where there is one. */
+  /**
+   * The last mark before a slot, and the first at it or later, each followed by the next further away, where there is
+   * one.
+   */
   marksAround(policy: string, slot: bigint): Promise<{ before: Mark[]; after: Mark[] }>;
   sweepsBetween(policy: string, after: bigint, upTo: bigint): Promise<StoredSweep[]>;
   missingBetween(
@@ -48,7 +51,7 @@ export interface SettleOptions {
   log: Pick<LogWriter, 'append'>;
   store: SweepStore;
   startSlot: bigint;
-  /** Up to where what is stored is what the chain says; null: nowhere. */
+  /** The slot up to which what is stored is what the chain says; null: none. */
   verifiedSlot(): Promise<bigint | null>;
   openGaps(): Promise<Gap[]>;
   logger: Logger;
@@ -57,17 +60,17 @@ export interface SettleOptions {
 }
 
 const EVERY_MS = 30_000;
-/** Looked at in one go: those that nothing will ever settle come again after all others. */
+/** Sweeps looked at in one round: those that nothing will ever settle come again after all others. */
 const MOST_AT_ONCE = 50;
 const START: SweepPlace = { slot: 0n, signature: '' };
 
 /**
- * Tells the log what sweeps made whose logs were cut, once everything between the policy's states around them is what
- * the chain says. Goes on until the signal is given.
+ * Tells the log the profits of sweeps whose logs were cut, once everything between the policy's states around each is
+ * what the chain says. Goes on until the signal aborts.
  */
 export async function settleProfitsForever(options: SettleOptions): Promise<void> {
   const { logger, signal, everyMs = EVERY_MS } = options;
-  /** What was told and may not be applied yet. */
+  /** Profits that were told and may not be applied yet, by signature and policy. */
   const told = new Set<string>();
   let place = START;
   while (!signal.aborted) {
@@ -84,8 +87,8 @@ export async function settleProfitsForever(options: SettleOptions): Promise<void
 }
 
 /**
- * Looks at the first behind a place.
- * @returns where the next go begins
+ * Looks at the first sweeps behind a place.
+ * @returns the place behind which the next round begins
  * @throws Error of the store
  */
 export async function settleProfits(
@@ -112,7 +115,7 @@ export async function settleProfits(
       await log.append([...found.map(({ record }) => record), reading]);
       for (const { record } of found) told.add(`${signature} ${record.policy}`);
     } catch (error) {
-      // The others do not wait for it.
+      // The other sweeps do not wait for this one.
       const said = { error: messageOf(error), signature };
       options.logger.warn(said, 'the profit of a cut transaction is not settled now; it is tried again');
     }

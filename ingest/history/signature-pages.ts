@@ -7,11 +7,13 @@ import { PlaceUnknownError, PrunedError } from './gap.ts';
 export interface SignaturePage {
   /** Newest first; none of them was in a page before. */
   signatures: SignatureInfo[];
-  /** Where the list goes on behind this page. */
+  /** The signature from which the list goes on behind this page. */
   place: string | null;
-  /** There is nothing older, says a node that keeps what is. */
+  /** There is nothing older, according to a node that keeps history so far back. */
   isLast: boolean;
-  /** No node keeps all that is wanted: from this slot on all of it was in the pages. The next step says so. */
+  /**
+   * Set where no node keeps all that is wanted: the pages have everything from this slot on, and the next step throws.
+   */
   keptFrom: bigint | null;
 }
 
@@ -21,17 +23,23 @@ export interface PagesOptions {
   /** A signature with an older one behind it, or null for the newest. */
   before: string | null;
   commitment?: Commitment;
-  /** A node that has not come there is not asked. */
+  /** A node that has not come to this slot is not asked. */
   minContextSlot: bigint;
-  /** Down to where the list is read: that it ends is believed of a node alone that keeps history from there on. */
+  /**
+   * The slot down to which the list is read: that the list ends is believed only of a node that keeps history from
+   * there on.
+   */
   downTo: bigint;
-  /** The highest slot that is wanted, of whoever takes what the nodes keep of it where they do not keep all. */
+  /** The highest slot that is wanted. Set by callers that take what nodes keep where none keeps all that is wanted. */
   upTo?: bigint;
   signal: AbortSignal;
 }
 
 const PAGE = 1000;
-/** From so many slots above a node's first block on its list is taken; one that forgets with each slot is given a minute. */
+/**
+ * By try: from how many slots above a node's first block on its list is taken. A node that forgets a slot with each new
+ * one is given a minute.
+ */
 const ABOVE_FIRST = [0n, 150n];
 const ASKED_AGAIN = 3;
 
@@ -45,10 +53,9 @@ type Listed = { signatures: SignatureInfo[]; from: From } | { unknown: string };
 
 /**
  * Lists an address downwards. Each page is asked for from the last signature but one, so that it must begin with the
- * last one: a node that does not know the place, which answers with nothing as if history ended there, or with the
- * newest, is told from one that has no more. A page that is short, as some providers' all are, is not taken for the
- * last. Nothing is taken for the end, and no place for unknown, before a node was asked that keeps all that is wanted.
- * @throws RpcError, PlaceUnknownError, PrunedError
+ * last one. That tells a node that has no more from one that does not know the place, and answers with nothing, as if
+ * history ended there, or with the newest. A short page, as some providers' all are, is not taken for the last one. An
+ * end of the list, or an unknown place, is believed only after a node was asked that keeps all that is wanted.
  */
 export async function* signaturePages(options: PagesOptions): AsyncGenerator<SignaturePage> {
   const { upTo = -1n } = options;
@@ -60,7 +67,7 @@ export async function* signaturePages(options: PagesOptions): AsyncGenerator<Sig
     let listed: Listed;
     try {
       listed = await listFrom(options, from, keptFrom);
-      // What it lacks it may have forgotten while it listed, or another behind its address has answered.
+      // The node may have forgotten the rest while it listed, or another node behind its address may have answered.
       for (let asked = 0; asked < ASKED_AGAIN && pruned !== null && !hasMore(listed); asked += 1)
         listed = await listFrom(options, from, keptFrom);
     } catch (error) {
@@ -102,15 +109,15 @@ async function listFrom(
   const at = page.findIndex(({ signature }) => signature === last);
   if (place !== null && page.length === 0)
     return { unknown: `the node does not know ${place}, from which the list goes on` };
-  // One that takes no heed of the place lists it again, and may end with what is known.
+  // A node that ignores the place lists the place again, and may end with what is known.
   const isElsewhere = at === -1 || page.slice(0, at).some(({ signature }) => signature === place);
   if (last !== null && isElsewhere) return { unknown: `the node's list does not go on with ${last}` };
-  // Of a page that is one signature long there is no last but one: what is behind it is asked for from itself.
+  // A page of one signature has no last but one: the next page is asked for from that signature itself.
   if (last !== null && place !== last && page.length === 1 && (await ask(last, 1)).length > 0)
     return listFrom(options, { place: last, last: null }, keptFrom);
   const end = page.at(-1)?.signature ?? null;
   return {
-    // What came in front of it meanwhile is not left out.
+    // Signatures that came up in front of `last` meanwhile are not left out.
     signatures: page.filter((_, index) => index !== at),
     from: { place: page.findLast(({ signature }) => signature !== end)?.signature ?? place, last: end },
   };
@@ -135,7 +142,10 @@ async function askFor(
   }
 }
 
-/** Some nodes refuse a place that they do not know: one that lists from the newest refuses nothing else. */
+/**
+ * Some nodes refuse a place that they do not know: where such a node lists from the newest, it was the place that it
+ * refused.
+ */
 async function refusalAt(
   place: string | null,
   error: unknown,
@@ -146,7 +156,7 @@ async function refusalAt(
   return { unknown: `the node refuses ${place}, from which the list goes on (error ${error.code})` };
 }
 
-/** An index that was put together of two may list one twice. */
+/** An index that was put together of two may list a signature twice. */
 function withoutRepeats(page: readonly SignatureInfo[]): SignatureInfo[] {
   return [...new Map(page.map((info) => [`${info.slot} ${info.signature}`, info])).values()];
 }

@@ -6,7 +6,10 @@ import { signaturePages } from './signature-pages.ts';
 
 /** Some whole slots of history, newest first. */
 export interface HistorySlice {
-  /** Of all transactions: that one failed it says itself, and a list may mark the wrong one. */
+  /**
+   * Of all transactions, failed ones too: a transaction says itself whether it failed, and a list may mark the wrong
+   * one.
+   */
   signatures: SignatureInfo[];
   /** Place of each in its slot, counted from the slot's oldest. */
   orders: number[];
@@ -14,7 +17,9 @@ export interface HistorySlice {
   downTo: bigint;
   /** Block time of that slot. */
   time: number | null;
-  /** A place of the list above this slice, and one behind which it goes on. */
+  /**
+   * Signatures of the list: one above this slice (null: none is known), and one from which the list goes on below it.
+   */
   above: string | null;
   place: string | null;
 }
@@ -23,13 +28,13 @@ export interface SlicesOptions {
   rpc: Rpc;
   programId: string;
   signal: AbortSignal;
-  /** Nothing of the program is older. */
+  /** The program has no transaction before this slot. */
   startSlot?: bigint;
 }
 
 /** Signatures in a slice, about: progress is kept this often. */
 const SLICE = 200;
-/** A slot may have no block: a later one's time tells of the earlier. */
+/** Slots that are asked for a block time: one without a block has none, and a later one's stands for it. */
 const TIMES_ASKED = 10n;
 
 /**
@@ -45,14 +50,15 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
   const { before = null, signature = null } = gap;
   /** Signatures of the lowest slot seen so far: the next page may hold more of it. */
   let held: SignatureInfo[] = [];
-  /** A place above all that is in no slice yet, and one where the list goes on with it. */
+  /** A signature above all that is in no slice yet, and one from which the list goes on with that. */
   let above = before;
   let place = before;
-  /** No less than that of the slot below those that are in a slice. */
+  /** A block time no earlier than that of the next slot below the slices. */
   let time = gap.toTime;
-  /** Of this slot and those above it all is in the slices. */
+  /** Everything from this slot up is in the slices. */
   let downTo = gap.toSlot + 1n;
-  // What is looked at again and again for one transaction is short from such a place on: it is listed twice each time.
+  // The top of a gap that goes on from a place was proved before. A gap kept by one transaction is tried again and
+  // again and is short: it is listed twice each time.
   let proved = before !== null && signature === null;
   for await (const page of signaturePages({
     ...{ rpc, address: programId, before, minContextSlot, signal },
@@ -67,7 +73,8 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
       proved = true;
     }
     const all = [...held, ...listed].filter(({ slot }) => slot >= (keptFrom ?? 0n));
-    // A node may take the place for another, or have jumped over the slot: from the newest on two lists decide.
+    // The node may mistake the place, or have jumped over the slot: the gap is read from the newest on later, where two
+    // lists decide.
     if (ended && before !== null && signature !== null && !all.some((one) => one.signature === signature))
       throw new PlaceUnknownError(`the list from ${before} on lacks ${signature}`);
     held = ended ? [] : all.filter(({ slot }) => slot === lowest);
@@ -78,14 +85,14 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
       yield slice;
     }
     above = whole.at(-1)?.signature ?? above;
-    // What lies below nobody keeps: the next page says so.
+    // No node keeps what lies below: the next step of the pages says so.
     if (keptFrom !== null && keptFrom < downTo)
       yield await emptyDownTo(keptFrom, { above, place, time }, rpc);
     else if (ended && keptFrom === null) return;
   }
 }
 
-/** Slots of which there is nothing to be read. */
+/** A slice without transactions, down to this slot. */
 async function emptyDownTo(
   downTo: bigint,
   above: Pick<HistorySlice, 'above' | 'place' | 'time'>,
@@ -117,7 +124,9 @@ function* sliced(inside: readonly SignatureInfo[], before: string | null): Gener
   }
 }
 
-/** Place of each in its slot, counted from the slot's oldest. @param newestFirst all of the slots that they are of */
+/**
+ * Place of each in its slot, counted from the slot's oldest. @param newestFirst whole slots: all transactions of each
+ */
 export function ordersOf(newestFirst: readonly SignatureInfo[]): number[] {
   const orders: number[] = [];
   for (let at = newestFirst.length - 1; at >= 0; at -= 1) {

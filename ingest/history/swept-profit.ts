@@ -23,7 +23,7 @@ export interface SweepScene {
 /**
  * The profit of a sweep by the states around it: profit is equity above the mark, the new mark is equity less what is
  * moved, and what is moved is added to what was swept. So the sum of mark and swept rises by the profit, and by nothing
- * else. Null where the two states are not those that the sweeps between them lead from and to.
+ * else. Null where the sweeps between them do not lead from the one state to the other.
  */
 export function profitOf({ before, after, sweep, others }: SweepScene): bigint | null {
   const known = others.reduce((sum, { profit }) => sum + profit, 0n);

@@ -14,9 +14,12 @@ export interface Undated {
 }
 
 export interface UndatedStore {
-  /** Of those that stand the first behind an address, so many at most, by address. */
+  /** The first `most` undated latest states behind an address, by address. */
   undatedStates(behind: string, most: number): Promise<Undated[]>;
-  /** Of those that belong to an hour, whatever came behind them since, the first behind one, by slot and address. */
+  /**
+   * The first `most` undated states that close an hour, even where newer states came since; behind one, by slot and
+   * address.
+   */
   waitingHours(behind: Undated | null, most: number): Promise<Undated[]>;
 }
 
@@ -30,12 +33,12 @@ export interface TimesOptions {
 }
 
 const EVERY_MS = 30_000;
-/** Looked at in one go: those whose slot nobody will ever tell come again after all others. */
+/** States looked at in one round: those whose slot nobody will ever tell come again after all others. */
 const MOST_STATES = 1_000;
-/** Asked for in one go: a sweep's readings are of few slots. */
+/** Slots asked for in one look at a list: a sweep's readings are of few slots. */
 const MOST_SLOTS = 50;
 
-/** Behind which the next go begins, of the states and of the hours; null where it begins anew. */
+/** The states behind which the next round begins, in both lists; null: at the beginning. */
 export interface Places {
   states: Undated | null;
   hours: Undated | null;
@@ -43,7 +46,9 @@ export interface Places {
 
 const START: Places = { states: null, hours: null };
 
-/** Has states dated whose slot had no known time when they were read, once a node tells it. Until the signal is given. */
+/**
+ * Dates states whose slot had no known time when they were read, once a node tells it. Goes on until the signal aborts.
+ */
 export async function tellTimesForever(options: Omit<TimesOptions, 'untold'>): Promise<void> {
   const { logger, signal } = options;
   const untold = createUntoldSlots();
@@ -58,15 +63,18 @@ export async function tellTimesForever(options: Omit<TimesOptions, 'untold'>): P
   }
 }
 
-/** What is asked in one go, and what is told: many states are of one slot, and most that stand belong to an hour. */
+/**
+ * The times and records of one round, shared by both lists: many states are of one slot, and most latest states close
+ * an hour, too.
+ */
 interface Go {
   times: Map<bigint, number | null>;
   records: Map<string, TimeRecord>;
 }
 
 /**
- * Looks at the first behind these places.
- * @returns where the next go begins
+ * Looks at the first states behind these places.
+ * @returns where the next round begins
  * @throws Error of the store or the log
  */
 export async function tellTimes(options: TimesOptions, behind = START): Promise<Places> {
@@ -82,7 +90,7 @@ export async function tellTimes(options: TimesOptions, behind = START): Promise<
   return next;
 }
 
-/** @returns behind which the next look begins; null where it begins anew */
+/** @returns the state behind which the next look begins; null: at the beginning */
 async function lookAt(
   all: readonly Undated[],
   behind: Undated | null,
@@ -107,7 +115,7 @@ async function lookAt(
   return all.length < MOST_STATES ? null : (all.at(-1) ?? null);
 }
 
-/** One that no node can be asked for keeps none of the others. */
+/** A slot that no node answers for keeps none of the others undated. */
 async function timeOf(slot: bigint, { rpc, logger, untold }: TimesOptions): Promise<number | null> {
   try {
     const time = await rpc.getBlockTime(slot);

@@ -9,7 +9,7 @@ export interface UntoldSlots {
 
 const FIRST_MS = 30_000;
 const LONGEST_MS = 3_600_000;
-/** Of more the longest unasked are asked again sooner. */
+/** Slots remembered: beyond so many, those that rest the longest are forgotten, and asked for again sooner. */
 const MOST = 10_000;
 
 interface Rest {
