@@ -12,7 +12,7 @@ export interface AccountsPart {
   accounts: (RpcAccount | null)[];
 }
 
-/** Reads accounts as many at a time as the provider takes, which learns from its refusals. @throws RpcError */
+/** Reads accounts, as many per request as the provider takes, which is learned from its refusals. @throws RpcError */
 export function createPartsReader(
   rpc: Pick<Rpc, 'getMultipleAccounts'>,
 ): (addresses: readonly string[], options: ReadOptions) => Promise<AccountsPart[]> {

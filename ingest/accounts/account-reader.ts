@@ -11,11 +11,11 @@ import { toldTime } from './told-time.ts';
 
 /** An rpc read stands at the end of its slot. */
 const RPC_WRITE_VERSION = (1n << 64n) - 1n;
-/** More of an account is never read where a stranger chose which one. */
+/** The most that is read of an account whose address a stranger chose. */
 const MOST_STRANGERS_BYTES = 64 * 1024;
 /**
- * Nor of what a stranger alone names as a balance: that may be any large account. A token account tells all within these,
- * and what else is told by its length alone is shorter.
+ * The most that is read at first where a stranger alone names a balance: that may be any large account. A token account
+ * tells all within these bytes, and an account that is recognised by its length alone is shorter.
  */
 export const MOST_BALANCE_BYTES = 512;
 const SYSTEM = new Uint8Array(32);
@@ -23,24 +23,24 @@ const SYSTEM = new Uint8Array(32);
 /** Reads accounts over RPC as records of the log, at a slot that is `notBefore` or later. @throws RpcError */
 export interface AccountReader {
   /**
-   * At most ADDRESSES_PER_READ; an account that is not there is a record without lamports. Of what a stranger named as a
-   * balance no more than such a one tells by; all the same the rest of a mint or an account of the program, where that
-   * is news: where it is none nothing is answered of it.
+   * At most ADDRESSES_PER_READ; an address without an account gives a record without lamports. Where a stranger named a
+   * balance, no more than MOST_BALANCE_BYTES is read. If a mint or an account of the program stands there, and `isNews`
+   * says so, the rest of it is read, too; if it is no news, the answer leaves it out.
    */
   read(
     addresses: readonly string[],
     notBefore: bigint,
     isNews?: (record: AccountRecord) => boolean,
   ): Promise<AccountRecord[]>;
-  /** The same of accounts whose addresses strangers chose: of a large one no more than the bound. */
+  /** The same for accounts whose addresses strangers chose: of a large one at most MOST_STRANGERS_BYTES. */
   readOfStrangers(
     addresses: readonly string[],
     notBefore: bigint,
     expected: 'mint' | 'metadata',
   ): Promise<AccountRecord[]>;
-  /** Every account that the program owns, or of each its first bytes. */
+  /** Every account that the program owns, or the first `mostBytes` of each. */
   readProgram(programId: string, notBefore: bigint, mostBytes?: number): Promise<AccountRecord[]>;
-  /** The same in parts, one of each kind of account. */
+  /** The same in several requests, one for each kind of account. */
   readByPrefix(programId: string, notBefore: bigint): Promise<AccountRecord[]>;
 }
 
@@ -49,7 +49,7 @@ export interface ReadAs {
   expectedAt(address: Uint8Array): ExpectedAccount | null;
   /** Whether a stranger alone says that a balance stands there; absent where no such are read. */
   isNamed?(address: Uint8Array): boolean;
-  /** Whose accounts a stranger may name as one. */
+  /** The program whose accounts a stranger may name as a balance. */
   programId?: Uint8Array;
 }
 
@@ -78,13 +78,16 @@ export const rpcRecord = (
   expected,
 });
 
-/** A node may send all the same what was not asked for. */
+/** A node may send more bytes than it was asked for. */
 const shortenedTo =
   (mostBytes: number) =>
   (account: RpcAccount | null): RpcAccount | null =>
     account === null ? null : { ...account, data: account.data.subarray(0, mostBytes) };
 
-/** Whether what stands where a balance was named is something else of which the bytes beyond the bound tell. */
+/**
+ * Whether a named balance is something else, of which the bytes beyond the bound matter: a mint, or an account of the
+ * program.
+ */
 const isCutOf = (programId: Uint8Array | undefined) => (record: AccountRecord) => {
   const { owner, data } = record;
   if (data.length < MOST_BALANCE_BYTES) return false;
@@ -103,7 +106,7 @@ export function createAccountReader(
   timeOf: (slot: bigint) => Promise<number | null> = (slot) => toldTime(rpc, slot),
   newest: () => bigint | null = () => null,
 ): AccountReader {
-  /** Where nothing is known of the chain an answer may be of any slot. */
+  /** Options for a read at a slot. Where nothing is known of the chain an answer may be of any slot. */
   const at = (notBefore: bigint): ReadOptions => {
     const known = newest() ?? 0n;
     const last = known > notBefore ? known : notBefore;

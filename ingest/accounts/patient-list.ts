@@ -8,14 +8,14 @@ import type { AccountReader } from './account-reader.ts';
 import { answersBeside, TRIES_ANSWERED } from './patient-read.ts';
 
 /**
- * It is the list where the first of so many failures in a row began so long before: a node that is just back, or a backend
- * that others take over from, is not it.
+ * The list itself is at fault once TRIES_ANSWERED failures in a row span so long: a node that is just back, or a
+ * backend that others take over from, fails for less long.
  */
 const PATIENCE_MS = 30_000;
-/** One that takes this part of it to fail is too long for a node. */
+/** A list that takes this fraction of that time to fail, a sixth, is too long for a node. */
 const LONG_PARTS = 6;
 
-/** Why there is no list: it is refused, or not answered where other questions are; with the words of who failed. */
+/** Why there is no list: it is refused, or not answered where other requests are; with the words of the error. */
 export interface Unlisted {
   why: 'refused' | 'silent';
   words: string;
@@ -28,10 +28,11 @@ export interface PatientListOptions {
 }
 
 /**
- * Lists the accounts of a program, tried until it works or is seen not to; null where the signal was given first. A list
- * that times out may come by prefixes: after each failure the other way is tried. They are asked at several slots, so the
- * whole one comes first again, but where it failed only after long and they worked. Where it was not answered last, a
- * single failure is enough: nothing is longer for a node, nor for who waits.
+ * Lists the accounts of a program, tried until it works or is seen not to; null where the signal aborted first. A list
+ * that times out may come by prefixes: after each failure the other way is tried. The prefixes are asked for at several
+ * slots, so the next call begins with the whole list again, unless that failed only after long and the prefixes worked.
+ * After a list that was not answered a single failure is enough: no request is longer for a node, nor for those who
+ * wait.
  */
 export function createPatientList(
   reader: Pick<AccountReader, 'read' | 'readProgram' | 'readByPrefix'>,
@@ -68,7 +69,7 @@ export function createPatientList(
         }
         logger.warn(reason, 'the accounts of the program were not listed');
         const isOfList = kind === 'unreachable' && (await answers(notBefore));
-        // A node that is away fails late in anything.
+        // Only where the node answers other requests: one that is away is slow to fail in all of them.
         if (wasWhole && isOfList) isLong = failedAt - asked >= patienceMs / LONG_PARTS;
         answered = isOfList ? answered + 1 : 0;
         const isSilent = answered >= TRIES_ANSWERED && failedAt - since >= patienceMs;

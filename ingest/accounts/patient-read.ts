@@ -10,10 +10,16 @@ import { SYSTEM_PROGRAM } from '../../schemas/solana/system-program.ts';
 export type ReadAccounts = (addresses: readonly string[], notBefore: bigint) => Promise<AccountRecord[]>;
 
 const TRIES_TOGETHER = 3;
-/** Failures of one account in a row, the node answering behind each, until it is the account: a node may just be back. */
+/**
+ * Failures of one account in a row, the node answering another request after each, until the account is at fault: the
+ * node may just be back.
+ */
 export const TRIES_ANSWERED = 3;
 
-/** Whether a node that failed in something else reads what is always there: who cannot tell of that tells of nothing. */
+/**
+ * Whether a node that failed in something else can read the System program, which always exists: if it cannot, its
+ * failures say nothing of what was asked for.
+ */
 export const answersBeside =
   (read: ReadAccounts) =>
   async (notBefore: bigint): Promise<boolean> => {
@@ -26,9 +32,9 @@ export const answersBeside =
   };
 
 /**
- * A read that is tried until it works; null where the signal was given first. Where the node answers and these
- * addresses alone cannot be read they are read in halves, and one that cannot be read by itself is left out: none of
- * them keeps the others from being read. What it was left at may be old by then: see `leftOut`.
+ * A read that is tried until it works; null where the signal aborted first. Where the node answers and these addresses
+ * alone cannot be read, they are read in halves, and one that cannot be read by itself is left out: none of them keeps
+ * the others from being read. What is stored of that one may be old by then: see `leftOut`.
  */
 export function createPatientRead(
   read: ReadAccounts,
@@ -71,7 +77,10 @@ export function createPatientRead(
   return (addresses, notBefore) => apart(addresses, notBefore, TRIES_TOGETHER);
 }
 
-/** Those of the addresses that were left out of what was read of them: a reading has each, one that is not there too. */
+/**
+ * The addresses that were left out of a reading: those without a record, for an address without an account has one,
+ * too.
+ */
 export function leftOut(addresses: readonly string[], records: readonly AccountRecord[]): string[] {
   const read = new Set(records.map(({ address }) => encodeBase58(address)));
   return addresses.filter((address) => !read.has(address));

@@ -2,8 +2,8 @@ import { RpcError } from '../../runtime/rpc/error.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 
 /**
- * Unix seconds of a slot as the nodes tell it; null where they know none, or tell none: what was read is no less true for
- * that, and may be dated later. @throws RpcError where none answers
+ * Unix seconds of a slot as the nodes tell it; null where they know none, or refuse to tell: what was read is true
+ * without it, and may be dated later. @throws RpcError where none answers
  */
 export async function toldTime(rpc: Pick<Rpc, 'getBlockTime'>, slot: bigint): Promise<number | null> {
   try {
