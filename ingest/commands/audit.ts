@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { runMain } from '../../runtime/process/lifecycle.ts';
 
 await runMain(async (signal) => {
-  // What serves on the same machine comes first, and what is loaded here takes its share too.
+  // Services on the same machine come first. Set before the import: loading the modules takes its share, too.
   setPriority(constants.priority.PRIORITY_LOW);
   const { audit } = await import('../operate/audit/command.ts');
   await audit(signal);

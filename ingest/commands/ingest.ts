@@ -32,7 +32,7 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
     'the chain is streamed from it',
   );
   const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'accounts and history are read over it');
-  // Named at once, and not only when Kafka has its topics.
+  // A missing setting is named at once, and not only when Kafka has its topics.
   required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the index is kept on a ClickHouse server');
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const kafka = openKafka(config, logger);
@@ -63,7 +63,7 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
         store: {
           ...storedState(store),
           position: async () => {
-            // Appended to a log that has lost its end, records would stand at offsets that sums have already.
+            // In a log that has lost its end, new records would stand at offsets that the sums contain already.
             await mustBeAsDeclared(store, await partitionsOf(kafka, prefix));
             await mustReachApplied(kafka, prefix, store.database, await appliedPlaces(store));
             return readLogPosition(kafka, prefix, () => appliedMarkers(store));

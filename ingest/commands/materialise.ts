@@ -53,7 +53,7 @@ await runService('materialise', COMMAND, async (service) => {
   await kafka.close();
 });
 
-/** Applies the log to one database until the signal is given. */
+/** Applies the log to one database until the signal aborts. */
 async function consume(
   { config, logger, signal, needs }: Service,
   kafka: KafkaClient,
@@ -71,7 +71,8 @@ async function consume(
     'comparing the log with the database',
     async () => {
       const applied = await appliedPlaces(store);
-      // Else its reader ends where another's begins, with nothing of that applied.
+      // Not checked of a database with something applied: its reader ends where another program's records begin, and
+      // applies none of them.
       if (applied.size === 0) await mustBeOfProgram(kafka, prefix, () => appliedMarkers(store));
       await mustBeSameLog(kafka, prefix, store.database, applied);
     },
@@ -113,7 +114,7 @@ async function consume(
       isFirst = false;
     },
   });
-  // It ends by the signal and is not waited for: what it asks may take longer than a stop may.
+  // It ends by the signal and is not awaited: its queries may take longer than a stop is allowed to.
   void keepQuoteHours({ store: asideOf(store, 'hours', 1), logger, signal, isOurs: () => isFirst });
   await reader.run(metrics.measured(materialise), signal);
   await writer.close();

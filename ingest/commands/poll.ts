@@ -37,7 +37,7 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
       () => store,
       (words) => logger.warn(words),
     );
-    // Readings name no program: those of another chain would be served as the newest.
+    // Readings name no program: in the log of another one they would be served as its newest.
     const applied = () => appliedMarkers(store);
     await untilOfProgram(kafka, config.kafkaTopicPrefix, applied, { logger, signal: stop });
     await runPollers({ config, store, ...counted, rpc: ofChain, logger, signal: stop });
