@@ -1,12 +1,12 @@
 import type { TransactionRecord } from '../../schemas/records.ts';
 
-/** Has accounts read again that the stream may have left otherwise than the chain has them. */
+/** Has accounts read again whose stored state may differ from the chain's, by what the stream brought or left out. */
 export interface AccountsAgain {
-  /** Followed accounts that a transaction may have written, which the stream never brought; base58. */
+  /** Followed accounts that may have been written by a transaction that the stream never brought; base58. */
   writtenBy(record: TransactionRecord): string[];
   /** Reads these at that slot or later. */
   read(addresses: readonly string[], notBefore: bigint): void;
-  /** All of them: what wrote them up to that slot is not known, or not of the chain. */
+  /** Reads all accounts: what wrote them up to that slot is not known, or not of the chain. */
   readAll(slot: bigint): void;
 }
 
@@ -14,9 +14,9 @@ export interface AccountsAgain {
 export interface FoundAgain {
   /** A transaction of which the stream brought nothing: answers the accounts that it may have written. */
   leftOut(record: TransactionRecord): string[];
-  /** The stream told of a slot what the chain does not have. */
+  /** The stream told something of a slot that the chain does not have: all accounts are to be read. */
   all(): void;
-  /** Has it read, where it is so much at least. */
+  /** Has what was found read at that slot or later, where it is `least` accounts or more. */
   ask(slot: bigint, least?: number): void;
 }
 

@@ -5,7 +5,7 @@ import type { Rpc } from '../../runtime/rpc/rpc.ts';
 export function budgeted(rpc: Rpc, bucket: Pick<Bucket, 'take'>, signal: AbortSignal): Rpc {
   const pace = async () => {
     await bucket.take(signal);
-    // Of one call there may be many still.
+    // One call can still contain many inner requests: it ends with the signal.
     signal.throwIfAborted();
   };
   return {

@@ -6,8 +6,8 @@ import type { Difference, PlacedTransaction } from './verify-window.ts';
 import type { ReadOne } from './window-reader.ts';
 
 /**
- * Asks the chain what a transaction did of which the stream told two things. Where the node's logs are cut, too, it is
- * one reading more and decides nothing; null where it cannot be read.
+ * Asks the chain what a transaction did of which the stream told two versions. Where the node's logs are cut, too, the
+ * record is one more reading and decides nothing; null where the transaction cannot be read.
  * @throws RpcError, HistoryUnavailableError
  */
 export async function decideDispute(
@@ -17,7 +17,7 @@ export async function decideDispute(
 ): Promise<TransactionRecord | null> {
   const record = await read(info);
   if (record === null || !isWhole(record, programId)) return record;
-  // The log keeps the place with it: what else was told of it counts no more.
+  // The record takes over the known index: no other version of the transaction counts any more.
   return { ...record, index: record.index ?? stored.disputed?.index ?? null, standing: 'decides' };
 }
 

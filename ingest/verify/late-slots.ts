@@ -3,17 +3,17 @@
  * chain: they are to be compared again.
  */
 export interface LateSlots {
-  /** @param released the slot released last, in front of whose next marker the transaction stands in the log. */
+  /** @param released the slot released last: the transaction stands in the log in front of the next marker after it. */
   add(slot: bigint, released: bigint): void;
-  /** The lowest whose transactions are applied once this marker is; null where there is none. */
+  /** The lowest slot whose late transactions are applied once this marker is; null where there is none. */
   lowest(applied: bigint): bigint | null;
-  /** Those up to `to` that were applied with this marker were compared. */
+  /** The late slots up to `to` that were applied with this marker have been compared. */
   compared(to: bigint, applied: bigint): void;
 }
 
-/** Whatever is applied, that is behind it. */
+/** As `released`, it is before any applied marker: the slot may be compared at once. */
 export const BEFORE_ALL = 0n;
-/** More are kept nowhere: where the comparison has stopped, those of now are still in front of it. */
+/** Slots remembered at most: where the comparison has stopped, those that come late now are still ahead of it. */
 const MOST_SLOTS = 10_000;
 
 export function createLateSlots(): LateSlots {

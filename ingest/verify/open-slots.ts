@@ -5,26 +5,26 @@ type Placed = Pick<PlacedTransaction, 'signature' | 'slot'>;
 
 /** Slots that gaps of their own keep open: the comparison passes them over, and comes back to each once it is closed. */
 export interface OpenSlots {
-  /** Those of now. @param compared everything up to there was */
+  /** Sets the slots that are open now. @param compared everything up to there was compared */
   are(slots: ReadonlySet<bigint>, compared: bigint | null): void;
-  /** This comparison has told the log that it is open. */
+  /** This process has told the log that the slot is open. */
   told(slot: bigint): void;
-  /** The stream had brought nothing of a transaction that cannot be read. */
+  /** Remembers a transaction that cannot be read, and of which the stream had brought nothing. */
   unheard(one: Placed): void;
-  /** Whether that was so, or an earlier process may have found it so. */
+  /** Whether that was remembered, or may have been by an earlier process. */
   wasUnheard(one: Placed): boolean;
-  /** What the transactions of closed slots wrote was told. */
+  /** The closed slots of this range were compared, and what their transactions wrote was told: they are forgotten. */
   compared(fromSlot: bigint, toSlot: bigint): void;
 }
 
-/** More are kept nowhere. */
+/** Transactions remembered at most. */
 const MOST_UNHEARD = 10_000;
 
 export function createOpenSlots(late: LateSlots): OpenSlots {
   let open: ReadonlySet<bigint> | null = null;
-  /** Told, and not applied yet. */
+  /** Told to the log as open, and not applied yet. */
   const own = new Set<bigint>();
-  /** Of an earlier process: which transactions it missed there nobody remembers. */
+  /** Slots that an earlier process opened: which transactions the stream missed there is not known. */
   const inherited = new Set<bigint>();
   const unheard = new Map<string, bigint>();
   return {

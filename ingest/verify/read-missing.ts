@@ -10,27 +10,28 @@ import type { ReadOne } from './window-reader.ts';
 export interface MissingOptions {
   log: Pick<LogWriter, 'append'>;
   missing: Difference<PlacedTransaction>['missing'];
-  /** All that is compared, newest first. */
+  /** All transactions that the chain lists of the window, newest first. */
   listed: readonly SignatureInfo[];
   open: OpenSlots | undefined;
   again: FoundAgain;
-  /** Accounts are read at that slot or behind. */
+  /** Accounts are read at that slot or later. */
   toSlot: bigint;
 }
 
-/** Addresses of a request. */
+/** Addresses of a request for accounts. */
 const MANY = 100;
 
 /**
- * Has the log get what is missing, and, before, which accounts that may have written without the stream bringing it.
- * @returns how many of them could be read
+ * Appends the missing transactions to the log, and in front of each the accounts that it may have written without the
+ * stream bringing that.
+ * @returns how many transactions could be read
  * @throws RpcError, HistoryUnavailableError
  */
 export async function readMissing(options: MissingOptions, read: ReadOne): Promise<number> {
   const { log, missing, listed, open, again, toSlot } = options;
   const isMissing = new Set(missing.map(({ info }) => info.signature));
   const wasUnheard = (info: SignatureInfo) => open?.wasUnheard(info) ?? false;
-  // It is there since its slot was closed, and nobody was told of what it wrote.
+  // Transactions that are stored since their slot was closed: what they wrote was told to nobody yet.
   const since = listed.filter((info) => wasUnheard(info) && !isMissing.has(info.signature));
   let mended = 0;
   for (const { info, unheard } of [...missing, ...since.map((one) => ({ info: one, unheard: true }))]) {
@@ -42,7 +43,7 @@ export async function readMissing(options: MissingOptions, read: ReadOne): Promi
     }
     if (record === null) continue;
     const leftOut = unheard || wasUnheard(info) ? again.leftOut(record) : [];
-    // Told first: once the transaction is there nobody finds any more that the stream had not brought it.
+    // Appended first: once the transaction is stored, nothing shows any more that the stream had not brought it.
     if (leftOut.length > 0) await log.append(leftOut.map((address) => unseenRecord(address, info.slot)));
     if (isMissing.has(info.signature)) await log.append([record]);
     mended += 1;

@@ -6,15 +6,15 @@ import type { ReadOne } from './window-reader.ts';
 
 /** What became of transactions that a list marks otherwise than they are stored. */
 export interface Settled<T> {
-  /** What they did is stored, and they failed. */
+  /** Stored with what they did, but failed on the chain. */
   failed: T[];
-  /** They are stored as failed, and did something; or what the node tells of them does not say whether they did. */
+  /** Stored as failed, but did something; or the node does not say whether they failed. */
   succeeded: TransactionRecord[];
 }
 
 /**
  * Asks each transaction itself whether it failed: the stream may have brought it of a slot that was made twice, and a
- * list may be wrong about it. Where it says what is stored the list was; of one that cannot be read nothing is said.
+ * list may be wrong about it. Where it says what is stored, the list was wrong; one that cannot be read stays as it is.
  * @throws RpcError, HistoryUnavailableError
  */
 export async function settleDoubts<T extends PlacedTransaction>(
@@ -27,7 +27,8 @@ export async function settleDoubts<T extends PlacedTransaction>(
     if (record === null) continue;
     const failed = hasFailed(record);
     if (failed === true && stored.outcome === 'effects') settled.failed.push(stored);
-    // What does not say so is in the log, as from history, for what it takes from the figures.
+    // A record that does not say whether it failed goes into the log, too, as from history: it marks the figures that
+    // it may have changed as missing.
     if (failed === null || (!failed && stored.outcome === 'failed')) settled.succeeded.push(record);
   }
   return settled;

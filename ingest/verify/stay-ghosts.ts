@@ -14,15 +14,16 @@ export interface RoundsOptions extends WindowOptions {
 }
 
 /**
- * A strike is for good, and behind one address each question may come to another node: the list and the transaction to
- * one with a hole, whether there is a hole to a whole one. That is chance, and not so in each of these.
+ * A strike is for good, and behind one address each request may come to another node: those for the list and for the
+ * transaction to a node with a hole, the check for a hole to a whole one. That happens by chance, and not in each of so
+ * many rounds.
  */
 const ROUNDS = 3;
 
 /**
- * Whether the chain has none of them each time that everything is asked anew.
- * @param listed how many were listed of their window, without them
- * @throws RpcError, HistoryUnavailableError where any of it says otherwise once
+ * Throws unless the chain has none of them in any round, with everything asked anew each time.
+ * @param listed how many transactions were listed of their window, without them
+ * @throws RpcError, HistoryUnavailableError where any answer says otherwise once
  */
 export async function mustStayGhosts(
   ghosts: readonly PlacedTransaction[],

@@ -4,28 +4,28 @@ import { SYSTEM_PROGRAM } from '../../schemas/solana/system-program.ts';
 import { HistoryUnavailableError, PlaceUnknownError } from '../history/gap.ts';
 import { signaturePages } from '../history/signature-pages.ts';
 
-/** A transaction by what the chain and the index both know of it. */
+/** A transaction by what both the chain and the index know of it; the optional fields are the index's alone. */
 export interface PlacedTransaction {
   signature: string;
   slot: bigint;
-  /** Of the index: whether something of it has no time, or is not summed up by it yet. */
+  /** Whether something of it has no time, or is not in the sums by its time yet. */
   undated?: boolean;
-  /** Likewise, whether it may not have been written to its end: the process that was at it was killed. */
+  /** Whether it may be written in part only: the process that wrote it was killed. */
   unwritten?: boolean;
-  /** Likewise, what it is known to have come to: it did something here, or failed. */
+  /** What it is known to have come to: it did something here, or failed. */
   outcome?: 'effects' | 'failed';
-  /** Likewise, that the stream told two things of it: its index in the block as one of them has it, or null. */
+  /** Set where the stream told two versions of it: its index in the block by one of them, or null. */
   disputed?: { index: number | null };
 }
 
 export interface Difference<T extends PlacedTransaction> {
-  /** The chain has them, or their time; `unheard`: nothing at all is stored of one. */
+  /** The chain has these, or a time of them, and the index has not; `unheard`: nothing at all is stored of one. */
   missing: { info: SignatureInfo; unheard: boolean }[];
-  /** The chain has them not, or not in that slot. */
+  /** Stored, but the chain does not have them, or not in that slot. */
   ghosts: T[];
-  /** The list marks them as failed, and they did something here; or the other way round. */
+  /** The list marks them as failed, and they are stored with what they did here; or the other way round. */
   doubted: { info: SignatureInfo; stored: T }[];
-  /** The chain has them, and the stream told two things of them. */
+  /** The chain has them, and the stream told two versions of them. */
   disputed: { info: SignatureInfo; stored: T }[];
 }
 
@@ -65,17 +65,17 @@ export interface WindowOptions {
   programId: string;
   fromSlot: bigint;
   toSlot: bigint;
-  /** A signature behind the window that is stored, or null. */
+  /** A stored signature of a slot after the window, or null. */
   behind: string | null;
   signal: AbortSignal;
 }
 
-/** What is final of some slots, newest first. @throws RpcError, HistoryUnavailableError */
+/** The finalized transactions of the window, newest first. @throws RpcError, HistoryUnavailableError */
 export async function listWindow(options: WindowOptions): Promise<SignatureInfo[]> {
   try {
     return await listFrom(options.behind, options);
   } catch (error) {
-    // What is stored behind the window may be no transaction of the chain's either.
+    // The stored signature after the window may itself be one that the chain does not have.
     if (options.behind === null || !(error instanceof PlaceUnknownError)) throw error;
     return listFrom(null, options);
   }
@@ -97,14 +97,14 @@ async function listFrom(before: string | null, options: WindowOptions): Promise<
   throw new HistoryUnavailableError('stopped while listing');
 }
 
-/** So many may come of a slot that was made twice. */
+/** A slot that was made twice may leave so many. */
 const FEW = 50;
 /** In a row: of nodes that take turns behind one address, one that is whole is among those asked. */
 const ASKED = 3;
 
 /**
- * Whether the chain has none of them in its slot: the list and the transaction itself have to say so both, by a node
- * that keeps what is as old, made the blocks there, and has indexed what is behind them.
+ * Throws unless the chain has none of them in its slot: both the list and the transaction itself have to say so, by a
+ * node that keeps what is as old, has the blocks there, and has indexed what comes after them.
  * @throws RpcError, HistoryUnavailableError where it is rather the node that lacks them
  */
 export async function mustBeGhosts(
@@ -126,12 +126,15 @@ export async function mustBeGhosts(
   }
 }
 
-/** What a chain has in nearly every block, where the program itself rests: votes, and what lamports move by. */
+/**
+ * Addresses with transactions in nearly every block, for slots where the program itself rests: votes, and transfers of
+ * lamports.
+ */
 const BUSY = ['Vote111111111111111111111111111111111111111', SYSTEM_PROGRAM];
 
 /**
- * An index is written in the order of the blocks, lists and transactions at once: what it has tells how far it is. A node
- * that never lists anything of the busy ones is taken at its word where the program itself rests.
+ * An index is written in the order of the blocks, lists and transactions at once: its newest entry tells how far it is.
+ * A node that never lists anything of the busy addresses is believed where the program itself rests.
  */
 async function mustBeIndexed(slot: bigint, rpc: Rpc, programId: string): Promise<void> {
   const read = { commitment: 'finalized', minContextSlot: slot, keptFrom: slot, madeAt: slot } as const;

@@ -19,23 +19,23 @@ import { mustStayGhosts } from './stay-ghosts.ts';
 import { differenceOf, listWindow, type PlacedTransaction } from './verify-window.ts';
 import { createWindowReader } from './window-reader.ts';
 
-/** What is stored, as far as it is to be compared with the chain. */
+/** What is stored, as far as the comparison with the chain needs it. */
 export interface VerificationStore {
   /** Everything up to here was compared; null before anything was. */
   verifiedSlot(): Promise<bigint | null>;
-  /** The first slot from there on that has an event. */
+  /** The first slot from `from` on that has an event. */
   nextSlot(from: bigint): Promise<bigint | null>;
   signatureBehind(slot: bigint): Promise<string | null>;
   storedBetween(from: bigint, to: bigint): Promise<PlacedTransaction[]>;
-  /** What is to be struck out of the index with these. */
+  /** What is to be struck out of the index together with these transactions. */
   tracesOf(ghosts: readonly PlacedTransaction[]): Promise<StruckTransaction[]>;
-  /** Slots of transactions that the stream told two things of, and nobody has decided; the lowest, so many at most. */
+  /** Slots of transactions that the stream told two versions of, still undecided; the lowest `most` of them. */
   disputedSlots(most: number): Promise<bigint[]>;
 }
 
 export interface VerifyOptions {
   rpc: Rpc;
-  /** Asked about what is to be struck out. */
+  /** The client for requests about what is to be struck out; default: `rpc`. */
   ofGhosts?: Rpc;
   log: Pick<LogWriter, 'append'>;
   programId: string;
@@ -51,7 +51,7 @@ export interface VerifyOptions {
   signal: AbortSignal;
   everyMs?: number;
   onVerified?: (found: Verified) => void;
-  /** Told of the gaps that transactions keep which cannot be read, once the log has them. */
+  /** Told of the gaps of one slot that unreadable transactions keep, once the log has them. */
   onUnread?: (gap: UnreadGap) => void;
 }
 
@@ -65,26 +65,30 @@ export interface Verified {
   more: boolean;
 }
 
-/** Behind what is final, for the index of a node to be whole. */
+/** Slots that the comparison stays behind what is final, so that the index of a node is whole there. */
 const BEHIND_FINAL = 32n;
 /** Half an hour of the chain. */
 const WINDOW = 5_000n;
-/** Before what an earlier run has compared: what came late for these slots just before it ended nobody remembers. */
+/**
+ * Slots that a new process compares again of those that an earlier one has compared: what came late for them just
+ * before that one ended is not remembered.
+ */
 const AGAIN = 300n;
 const REQUESTS_PER_SECOND = 2;
-/** About what is to be struck out: seldom any, and each is asked for many times. */
+/** Requests about what is to be struck out: there is seldom any, and each is asked for many times. */
 const OF_GHOSTS_PER_SECOND = 20;
 const BURST = 20;
 const EVERY_MS = 30_000;
 /**
- * At the tip each slot would be a window of its own else, with six questions to the store and two to the node. Rounds that
- * are to say the same lie as far apart.
+ * The pause at the tip: without it each slot would be a window of its own, with six queries to the store and two
+ * requests to the node. The rounds of `mustStayGhosts` lie as far apart.
  */
 const AT_TIP_MS = 5_000;
 
 /**
- * Compares what is stored with what is final on the chain, window by window, until the signal is given: what is missing
- * is read, what the chain does not have is struck out. Its place is what the log was told to be verified.
+ * Compares what is stored with what is final on the chain, window by window, until the signal aborts: what is missing
+ * is read, what the chain does not have is struck out. It goes on behind the slot that the log was last told to be
+ * verified.
  */
 export async function verifyForever(options: VerifyOptions): Promise<void> {
   const { store, logger, signal, late = createLateSlots(), everyMs = EVERY_MS } = options;
@@ -92,7 +96,7 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
   let isRecalled = false;
   const rpc = budgeted(options.rpc, createBucket(REQUESTS_PER_SECOND, BURST), signal);
   const ofGhosts = budgeted(options.rpc, createBucket(OF_GHOSTS_PER_SECOND, BURST), signal);
-  /** What was told and may not be applied yet. */
+  /** The verified slot that was told and may not be applied yet. */
   let told: bigint | null = null;
   while (!signal.aborted) {
     let restMs = everyMs;
@@ -121,12 +125,12 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
 
 const MOST_RECALLED = 1_000;
 
-/** Has the slots compared again of which an earlier process did not decide all that the stream told two things of. */
+/** Has the slots compared again in which an earlier process left a disputed transaction undecided. */
 export async function recall(store: VerificationStore, late: LateSlots): Promise<void> {
   const disputed = await store.disputedSlots(MOST_RECALLED);
   if (disputed.length === 0) return;
   for (const slot of disputed) late.add(slot, BEFORE_ALL);
-  // They come first, and would stand for what a process begins with.
+  // These slots are compared first, and the place where a new process begins would be passed over: it is added, too.
   const from = await store.verifiedSlot();
   if (from !== null) late.add(from < AGAIN ? BEFORE_ALL : from + 1n - AGAIN, BEFORE_ALL);
 }
@@ -139,7 +143,7 @@ export async function verifyNext(options: VerifyOptions, told: bigint | null): P
   try {
     return await verifyWindow(options, window, again);
   } finally {
-    // Also where it broke off: what was mended by then is found by nobody any more.
+    // Also where it broke off: what was mended by then is no difference any more, and would not be found again.
     again.ask(window.toSlot);
   }
 }
@@ -187,11 +191,11 @@ async function verifyWindow(options: VerifyOptions, window: Window, again: Found
 interface Window {
   fromSlot: bigint;
   toSlot: bigint;
-  /** Up to where everything is verified then. */
+  /** The slot up to which everything is verified once the window is. */
   slot: bigint;
-  /** What is stored is applied up to there. */
+  /** The lowest applied marker. */
   marker: bigint;
-  /** Slots that gaps of their own keep open: that is told, and they are compared once they are closed. */
+  /** Slots that gaps of their own keep open: they are compared once those are closed. */
   open: ReadonlySet<bigint>;
   more: boolean;
 }
@@ -210,7 +214,7 @@ async function nextWindow(
   const fromSlot = higher(again < first ? again : first, startSlot) as bigint;
   const final = await rpc.getSlot({ commitment: 'finalized' });
   const next = await store.nextSlot(fromSlot);
-  // Where nothing happens a window is as long as that lasts.
+  // Slots without events come on top: a window ends WINDOW slots after the next event, or at the tip.
   const ends = gaps.filter((gap) => !isOfOne(gap)).map((gap) => gap.fromSlot - 1n);
   const tip = [marker, final - BEHIND_FINAL, ...ends].reduce(lower);
   const toSlot = next === null ? tip : lower(tip, next + WINDOW);
@@ -218,7 +222,10 @@ async function nextWindow(
   return { fromSlot, toSlot, slot: higher(toSlot, from) as bigint, marker, open: ofOne, more: toSlot < tip };
 }
 
-/** As a transaction keeps that cannot be read, for ever where nobody can: what is behind it does not wait. */
+/**
+ * A gap of one slot, as an unreadable transaction keeps, for ever where no node can tell it: later slots do not wait
+ * for it.
+ */
 const isOfOne = ({ fromSlot, toSlot }: Gap) => fromSlot === toSlot;
 
 function higher(a: bigint | null, b: bigint | null): bigint | null {

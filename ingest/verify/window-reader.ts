@@ -8,7 +8,7 @@ import { ordersOf } from '../history/signature-slices.ts';
 import type { LogWriter } from '../log/port.ts';
 
 /**
- * Null where nobody can read it: the log has a gap of its slot by then, as from history.
+ * Reads one transaction; null where no node can tell it: the log has a gap of its slot by then, as from history.
  * @throws RpcError, HistoryUnavailableError
  */
 export type ReadOne = (info: SignatureInfo) => Promise<TransactionRecord | null>;
@@ -16,9 +16,9 @@ export type ReadOne = (info: SignatureInfo) => Promise<TransactionRecord | null>
 export interface WindowReaderOptions {
   rpc: Rpc;
   log: Pick<LogWriter, 'append'>;
-  /** All of the window, newest first. */
+  /** All transactions of the window, newest first. */
   listed: readonly SignatureInfo[];
-  /** A signature behind the window that is stored, or null. */
+  /** A stored signature of a slot after the window, or null. */
   behind: string | null;
   /** Told of such a gap once the log has it. */
   onUnread(gap: UnreadGap): void;
