@@ -1,11 +1,11 @@
 import type { RemoteAccount } from '../../clickhouse/queries/states/poll-targets.ts';
 
-/** So many readings are half of what a round has room for (`venues/perp.ts`). */
+/** Half of the readings that a round has room for (`venues/perp.ts`). */
 const ATTESTED_FIRST = 150;
 
 /**
- * In which order a venue's accounts are read. Half of a round is for those that were ever attested, which nobody makes by
- * himself; behind them one of the others and one of theirs in turns.
+ * The order in which a venue's accounts are read. The first half of a round is for accounts that were ever attested,
+ * which no stranger makes alone; behind them come the others and the rest of those, in turns.
  * @param askedAt when each was asked for last
  */
 export function accountTurns(
@@ -30,8 +30,8 @@ export function accountTurns(
 }
 
 /**
- * One account of each policy, then the next of each: however many one of them has, it holds up no other. Those that were
- * never asked for are first, then by when they were.
+ * One account of each policy, then the next of each: a policy with many accounts holds up no other. Accounts that were
+ * never asked for come first, then those that were asked for the longest ago.
  */
 function inTurns(accounts: readonly RemoteAccount[], askedAt: ReadonlyMap<string, number>): RemoteAccount[] {
   const at = ({ address }: RemoteAccount) => askedAt.get(address) ?? 0;

@@ -4,13 +4,16 @@ import type { DeadLetterRecord, LogRecord } from '../../schemas/records.ts';
 import type { LogWriter } from '../log/port.ts';
 
 /**
- * Bytes of replies that are none, kept for a better reader: 8 MB at once, 86 MB a day. The log is kept for ever, and a
- * venue that answers megabytes of nothing at every question would fill it.
+ * Limits on the bytes of unreadable replies, which are kept for a better reader: 8 MB at once, 86 MB a day. The log is
+ * kept for ever, and a venue that answers each request with megabytes of nonsense would fill it.
  */
 const BYTES_AT_ONCE = 8_000_000;
 const BYTES_PER_SECOND = 1_000;
 
-/** A log whose letters hold no more bytes than that: of the others hash and length, as of all that is too large for it. */
+/**
+ * A log whose dead letters stay within these limits: of one beyond them it keeps hash and length, as of any that is too
+ * large.
+ */
 export function withBoundedLetters(log: LogWriter, clock: () => number = Date.now): LogWriter {
   const room = createBucket(BYTES_PER_SECOND, BYTES_AT_ONCE, clock);
   const bounded = (letter: DeadLetterRecord): DeadLetterRecord =>

@@ -7,8 +7,8 @@ export interface DocumentTurns {
 }
 
 /**
- * In turns with the store's order comes the newest of those never read: what somebody left to be read before keeps nobody
- * waiting who comes now. Of those that came at once a lot decides, for a mint's address is its maker's choice.
+ * Documents in the store's order take turns with the newest of those never read: an old backlog keeps no new mint
+ * waiting. Those that came up in the same round are ordered by lot, for a mint's address is its maker's choice.
  */
 export function createDocumentTurns(lot: () => number = Math.random): DocumentTurns {
   const came = new Map<string, { round: number; lot: number }>();

@@ -5,12 +5,14 @@ import type { PollOptions, Round } from './round.ts';
 import { type DocumentOptions, readDocument } from './venues/document.ts';
 import { isOfGateway, siteOf } from './venues/site.ts';
 
-/** Sites side by side, and documents of each: one that never answers holds up its own line alone. */
+/**
+ * Sites that are read at once, and documents of one site: a site that never answers holds up its own documents alone.
+ */
 const SITES_AT_ONCE = 6;
 const AT_ONCE_OF_SITE = 2;
-/** After so many questions in a row without any answer the rest of a site waits for the next round. */
+/** After so many requests in a row without any answer the rest of a site waits for the next round. */
 const SILENCES_OF_SITE = 4;
-/** What is not read by then waits for the next round too. */
+/** Documents that are not read by then wait for the next round, too. */
 const ROUND_MS = 60_000;
 const TIMED_OUT = 'timed out';
 const SILENT = new Set([TIMED_OUT, 'no such host', 'refused', 'not reachable', 'connection lost']);
@@ -22,7 +24,7 @@ export interface DocumentLimits extends Pick<DocumentOptions, 'timeoutMs' | 'nam
 
 /**
  * Reads the document of every launched mint and of every quote, again after `againAfterMs` or as soon as the mint names
- * another. Those never read come first, in every other turn the newest of them.
+ * another. Those never read come first; in every other turn the newest of those.
  * @param clock milliseconds
  */
 export function documentsRound(
@@ -63,7 +65,10 @@ export function documentsRound(
   };
 }
 
-/** What a gateway does not find it looks for until nobody waits any more: that says nothing of the gateway. */
+/**
+ * Whether the site gave no answer at all. A gateway looks for what it does not have until the request times out: that
+ * says nothing of the gateway.
+ */
 function isSilence(uri: string, error: string | null): boolean {
   if (error === null || !SILENT.has(error)) return false;
   return !(error === TIMED_OUT && isOfGateway(uri));

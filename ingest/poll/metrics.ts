@@ -3,7 +3,7 @@ import type { LogRecord } from '../../schemas/records.ts';
 import type { LogWriter } from '../log/port.ts';
 import type { PollOptions } from './round.ts';
 
-/** Counts what is read for Prometheus: the log that readings go to, and who is told of answers. */
+/** Counts what is read, for Prometheus: gives the log that readings go to, and the callback for answers. */
 export function pollMetrics(log: LogWriter, registry: Registry): Pick<PollOptions, 'log' | 'onAnswer'> {
   const readings = new Counter({
     name: 'poll_readings_total',
@@ -41,7 +41,7 @@ function failed(record: LogRecord): boolean {
   return 'error' in record.reading && record.reading.error !== null;
 }
 
-/** Of whom a reading tells whether it answers at all. */
+/** The source of which a reading says whether it answers at all; null where it says that of none. */
 function askedWhole(record: LogRecord): string | null {
   if (record.kind !== 'reading') return null;
   const { reading } = record;

@@ -38,7 +38,7 @@ export function pollersOf(options: PollOptions): Poller[] {
   ];
 }
 
-/** Polls everything that is configured until the signal is given; what fails is a reading or a line of the log. */
+/** Polls everything that is configured until the signal aborts; a failure is a reading or a line of the process log. */
 export async function runPollers(given: PollOptions): Promise<void> {
   const options = { ...given, log: withBoundedLetters(given.log) };
   await Promise.all(

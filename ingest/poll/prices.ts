@@ -9,9 +9,9 @@ import { MINTS_PER_CALL, readCatalogue, readCataloguePrice, readSecondPrices } f
 const PRICES_PER_SECOND = 2;
 const PRICES_BURST = 20;
 
-/** Of the quotes that the catalogue does not list so many a round: as many as there are must not hold up the others. */
+/** Quotes per round that the catalogue does not list: however many there are, they must not hold up the others. */
 const UNLISTED_OF_ROUND = 30;
-/** The second source is asked for as many as one question names, and for as many of those that it had no price of. */
+/** Likewise for the second source: as many as one request names, and as many again of those that it had no price of. */
 const UNLISTED_OF_SECOND_ROUND = MINTS_PER_CALL;
 
 /** The catalogue's prices of the quotes that policies have: those that it lists, and some of the others in turns. */
@@ -26,7 +26,7 @@ export function usedPricesRound({ config, store, signal, onAnswer }: PollOptions
   };
 }
 
-/** So many of an ordered list, each time those behind the last ones. */
+/** Takes so many of an ordered list, each time those behind the last ones, and from the front again at its end. */
 function turnsOf(many: number): (list: readonly string[]) => string[] {
   let last = '';
   return (list) => {
@@ -38,8 +38,8 @@ function turnsOf(many: number): (list: readonly string[]) => string[] {
 }
 
 /**
- * The second source's prices of them, likewise: at its own pace, since the one that hangs or asks for rest may be the other.
- * That it has no price of a mint, which does not grow old, is told where it had one before.
+ * The second source's prices of the same quotes, in a round of its own: the source that hangs or asks for rest may be
+ * the other one. That it has no price of a mint does not grow old: it is told once, until it has one again.
  */
 export function secondPricesRound({ config, store, signal, onAnswer }: PollOptions): Round {
   const { priceUrl } = config;
@@ -71,7 +71,10 @@ export function catalogueRound({ config, signal, onAnswer }: PollOptions): Round
   };
 }
 
-/** Prices of the catalogue's quotes that no policy has: at their own pace, which holds the catalogue up for nobody. */
+/**
+ * Prices of the catalogue's quotes that no policy has: in a round of their own, so that the catalogue waits for none of
+ * them.
+ */
 export function listedPricesRound({ config, store, signal, onAnswer }: PollOptions): Round {
   const { launchpadCatalogueUrl: base } = config;
   if (base === null) return async () => {};
@@ -119,7 +122,7 @@ async function secondPrices(
       if (price?.usd === null) priceless.add(price.mint);
       else if (price !== null) priceless.delete(price.mint);
     }
-    // What is told next ends the letter about that.
+    // The next reading of these mints is told in any case, for it outdates the dead letter of this failure.
     if (failure !== null) for (const mint of some) priceless.delete(mint);
     await failures.note(failure, signal);
   }

@@ -10,18 +10,23 @@ import { type RemoteAccountReader, unreachable } from './venues/remote-account.t
 
 const AT_ONCE = 4;
 /**
- * After so many failures in a row the venue counts as down for the rest of the round. What it answers oddly of one account
- * is none of them: anybody may list an account that it does so for.
+ * After so many failures in a row the venue counts as down for the rest of the round. An odd answer for one account is
+ * no such failure: anybody may list an account that gets one.
  */
 const DOWN_AFTER = 3;
 const STATUS_EVERY_MS = 1_000;
-/** What is not read by then waits for the next round, which begins anew: `accountTurns`. */
+/** Accounts that are not read by then wait for the next round, which orders all of them anew: `accountTurns`. */
 const ROUND_MS = 30_000;
 
-/** What never changes is told again all the same: a log's end may be lost, and retention cuts its beginning. */
+/**
+ * A reading that never changes is told again after so long: a log's end may be lost, and retention cuts its beginning.
+ */
 const TOLD_FOR_MS = 86_400_000;
 
-/** Reads every Remote account at a venue; of one that is no address there it tells once a day. */
+/**
+ * Reads every Remote account at a venue. An account that can be no address there is told of once a day, without a
+ * request.
+ */
 export function remoteAccountsRound(
   venue: EquityVenue,
   { config, store, signal }: Pick<PollOptions, 'config' | 'store' | 'signal'>,
@@ -31,7 +36,7 @@ export function remoteAccountsRound(
   if (url === null) return async () => {};
   const reader = readerAt(url);
   const askedAt = new Map<string, number>();
-  /** The remote accounts that were told of as no address, and when, by venue account. */
+  /** The remote accounts that were told to be no address there, and when, by venue account. */
   const told = new Map<string, { remoteAccount: string; at: number }>();
   const isTold = ({ address, remoteAccount }: RemoteAccount): boolean => {
     const last = told.get(address);
@@ -68,11 +73,11 @@ export async function readRemoteAccounts(
   let inARow = 0;
   let down: string | null = null;
   let error: string | null = null;
-  // Anybody may list thousands that nobody is asked for: the log has them in one go.
+  // Anybody may list thousands of accounts that no venue can be asked for: their readings are appended in one go.
   const unasked: LogRecord[] = [];
   await inParallel(accounts, AT_ONCE, async (account) => {
     if (signal.aborted) return;
-    // Not asked, it is told what the others were told: in the fixed words, and in no others.
+    // Not asked for: the reading has the error that the failed ones had, which is one of a few fixed sentences.
     if (inARow >= DOWN_AFTER && down !== null) return emit([unreachable(venue, account, Date.now(), down)]);
     if (performance.now() > endsAt) return;
     const reading = await reader.read(account, signal);
@@ -82,7 +87,7 @@ export async function readRemoteAccounts(
     await emit(records);
     if (failure === null) {
       inARow = 0;
-      // The venue is as old as its newest reading, however long a round takes.
+      // The venue's status is told with the readings, so that it is as new as they are, however long a round takes.
       if (performance.now() - statusAt < STATUS_EVERY_MS && statusAt > 0) return;
       statusAt = performance.now();
       await emit([statusOf(venue, null)]);

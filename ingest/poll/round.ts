@@ -14,14 +14,16 @@ export interface PollOptions {
   rpc: Rpc;
   logger: Logger;
   signal: AbortSignal;
-  /** Told of each question to a source whose failure is no reading, and whether it was answered well. */
+  /** Called at each request to a source whose failures are no readings, with whether it was answered well. */
   onAnswer: (source: string, isGood: boolean) => void;
 }
 
-/** Appends to the log; drops what comes after the signal was given, which says nothing of the outside world. */
+/** Appends to the log; drops what comes after the signal aborted, which says nothing of the outside world. */
 export type Emit = (records: readonly LogRecord[]) => Promise<void>;
 
-/** One turn of a poller: readings go out as they come. What it throws is a line of the log and the next turn tries again. */
+/**
+ * One turn of a poller: readings go out as they come. An error that it throws is logged, and the next turn tries again.
+ */
 export type Round = (emit: Emit) => Promise<void>;
 
 /** The first rounds come sooner, while policies are still being found. */
@@ -48,7 +50,7 @@ export async function repeatRounds(
   }
 }
 
-/** Counts the failures of a round and keeps to the rest that a venue asks for. */
+/** Counts the failures of a round, and pauses as long as a venue asks for. */
 export interface Failures {
   note(failure: { error: string; retryAfterMs: number | null } | null, signal: AbortSignal): Promise<void>;
   /** @throws RetryableError that says how many of the round failed, where some did. */

@@ -6,7 +6,7 @@ import { MalformedError } from '../../../schemas/malformed.ts';
 import type { DeadLetterRecord } from '../../../schemas/records.ts';
 import { jsonOf } from '../../../schemas/venues/decimal.ts';
 
-/** Why a poll brought nothing, with the letter for bytes that were no reply. */
+/** Why a poll brought nothing, with the dead letter for bytes that could not be read as a reply. */
 export interface PollFailure {
   error: string;
   letter: DeadLetterRecord | null;
@@ -65,7 +65,7 @@ export function deadLetterOf(
 
 const MOST_SHOWN_ROWS = 100;
 
-/** The letter of rows of a list that are none. @param reason default: that they were left out */
+/** The dead letter of a list's rows that cannot be read. @param reason default: that they were left out */
 export function letterOfRows(
   call: Pick<VenueCall, 'what' | 'where'>,
   bad: readonly { row: unknown; reason: string }[],
@@ -75,7 +75,7 @@ export function letterOfRows(
   return deadLetterOf(call, reason, Buffer.from(`[${rows}]`));
 }
 
-/** What is nested deeper than can be written is none that anybody could mend. */
+/** The row as JSON; one nested too deeply for that is beyond mending anyway. */
 function shownRow(row: unknown): string {
   try {
     return JSON.stringify(row);

@@ -20,10 +20,10 @@ export interface CatalogueRead {
   failure: Pick<PollFailure, 'error' | 'retryAfterMs'> | null;
 }
 
-/** A list of so many pairs as may be, and the time for it. */
+/** Limits of a reply that lists pairs: it may be long, and takes its time. */
 export const LIST = { maxBytes: 32 * 1024 * 1024, timeoutMs: 20_000 };
 
-/** The launch venue's pair catalogue, whole; rows that are none go to the dead letters. */
+/** The launch venue's pair catalogue, whole; rows that cannot be read go to the dead letters. */
 export async function readCatalogue(base: string, signal: AbortSignal): Promise<CatalogueRead> {
   const call = {
     url: `${base}/pairs?launchable=true&launchLabReady=true`,
@@ -50,20 +50,23 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   return { records, failure: null };
 }
 
-/** However many there are, whoever shares the thread is answered meanwhile. */
+/** Reads the pairs, however many there are, without keeping the thread from its other work. */
 export async function readListed(pairs: readonly unknown[], base: string): Promise<Pairs> {
   const reader = createPairsReader(base);
   await eachYielding(pairs, reader.take);
   return reader.pairs();
 }
 
-/** Why a list is no reading: where no row of it can be read it says nothing of what is listed. Null where it is one. */
+/** Why a list is no reading: one without a readable row says nothing of what is listed. Null where it is one. */
 export function noneOf({ rows, bad: [first, ...others] }: Pairs): string | null {
   if (first === undefined || rows.length > 0) return null;
   return `none of ${others.length + 1} rows can be read, the first for: ${first.reason}`;
 }
 
-/** Whoever lists a pair names its logo: a reader's browser is sent to no neighbour of the reader's for it. */
+/**
+ * Whether readers may be shown the logo. Whoever lists a pair names it: a browser must not be sent to a host in its
+ * reader's own network.
+ */
 function isForReaders(logoUrl: string, base: string): boolean {
   const { hostname } = new URL(logoUrl);
   return holdsNoSecret(logoUrl) && (hostname === new URL(base).hostname || !isPrivateHost(hostname));
@@ -77,7 +80,10 @@ const NONE: Pricing = {
   graduationMultiple: null,
 };
 
-/** The catalogue's price of one quote mint; of a mint that it says it does not list it has none, which is no failure. */
+/**
+ * The catalogue's price of one quote mint. A mint that the catalogue says it does not list has no price there, which is
+ * no failure.
+ */
 export async function readCataloguePrice(
   base: string,
   mint: string,
@@ -93,7 +99,7 @@ export async function readCataloguePrice(
   return { records: [{ kind: 'reading', readAt: Date.now(), reading }], failure: null };
 }
 
-/** How many mints one question to the second source names. */
+/** How many mints one request to the second source names. */
 export const MINTS_PER_CALL = 50;
 
 /** Prices of the second source for up to MINTS_PER_CALL mints; it tells no time of its own. */

@@ -20,7 +20,7 @@ type DocumentRecord = ReadingRecord & { reading: Extract<Reading, { type: 'metad
 export interface DocumentOptions {
   ipfsGateway: string | null;
   allowPrivate: boolean;
-  /** Of all of it: names, redirects and bodies. */
+  /** For all of it: name lookups, redirects and bodies. */
   timeoutMs?: number;
   nameServers?: readonly string[];
   /** The image of the last good reading of this uri: a failure leaves it standing. */
@@ -72,7 +72,10 @@ async function fetchDocument(
   throw new MalformedError('metadata document', `over ${MAX_REDIRECTS} redirects`);
 }
 
-/** What a redirect leads to beside a gateway's documents is asked for as anybody would. */
+/**
+ * Whether the URL is among the gateway's documents. What else a redirect leads to is asked for without the gateway's
+ * login.
+ */
 function standsBelow(gateway: string | null, url: URL): boolean {
   return gateway !== null && url.href.startsWith(new URL(`${gateway}/ipfs/`).href);
 }
@@ -91,7 +94,7 @@ function get(url: URL, options: DocumentOptions, signal: AbortSignal): Promise<A
         signal,
         ...(nameServers === undefined ? {} : { nameServers }),
       }),
-      // Without a word of it any coding would do.
+      // Without this header the server may choose any coding.
       headers: { accept: 'application/json', 'accept-encoding': 'identity' },
       signal,
       agent: false,
@@ -101,7 +104,7 @@ function get(url: URL, options: DocumentOptions, signal: AbortSignal): Promise<A
       reject(new MalformedError('metadata document', reason));
     };
     request.on('error', reject);
-    // Without a listener such an answer ends the connection and tells nobody: not even the deadline is heard then.
+    // Without a listener an upgrade ends the connection without any event: not even the deadline is noticed then.
     request.on('upgrade', ({ statusCode }, socket) => {
       socket.destroy();
       fail(`answered ${statusCode}`);

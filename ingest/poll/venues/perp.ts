@@ -12,8 +12,9 @@ const MODE_WEIGHT = 20;
 const MODE_VALID_MS = 3_600_000;
 
 /**
- * Half of it and more, of each account as long every time: after a start all modes are asked for together, and if they ended
- * together too, many an account would grow old behind the others' modes, once an hour.
+ * How long an account's mode is valid: at least half of MODE_VALID_MS, for one account always the same. After a start
+ * all modes are asked for together: if they ended together too, the readings of many accounts would grow old once an
+ * hour, behind the requests for modes.
  */
 function modeValidMs(user: string): number {
   const share = createHash('sha256').update(user).digest().readUInt32BE() / 2 ** 32;

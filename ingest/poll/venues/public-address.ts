@@ -15,7 +15,7 @@ for (const [address, prefix] of [
   ['198.18.0.0', 15],
   ['198.51.100.0', 24],
   ['203.0.113.0', 24],
-  // A cloud's own services, at an address that looks like anybody's.
+  // A cloud's own services, at an address that looks public.
   ['168.63.129.16', 32],
   ['224.0.0.0', 3],
 ] as const) {
@@ -46,14 +46,14 @@ export function isPublicAddress(address: string): boolean {
   return !PRIVATE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** Names that lead to the machine itself or to what a cloud tells its machines, whatever they resolve to. */
+/** Names that lead to the machine itself or to a cloud's metadata service, whatever they resolve to. */
 const PRIVATE_NAME = /(^|\.)(localhost|local|internal|home\.arpa|onion)\.?$|^(metadata|instance-data)\.?$/i;
 
 export function isPublicName(host: string): boolean {
   return !PRIVATE_NAME.test(host);
 }
 
-/** Whether a host as a URL writes it is private by itself, whatever its name may come to. */
+/** Whether a host, as a URL writes it, is private by itself, whatever its name may resolve to. */
 export function isPrivateHost(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, '');
   return isIP(address) === 0 ? !isPublicName(host) : !isPublicAddress(address);

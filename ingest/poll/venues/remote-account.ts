@@ -49,7 +49,7 @@ export function accountReading(
   };
 }
 
-/** The reading of an account that nobody can have at its venue. @param form what an address there is */
+/** The reading of an account that cannot exist at its venue. @param form what an address there looks like */
 export function noAddress(
   venue: EquityVenue,
   account: RemoteAccount,
@@ -64,10 +64,12 @@ export function noAddress(
   };
 }
 
-/** What a venue said of an account; `ended` where it said nothing sound, null there where the signal was given meanwhile. */
+/**
+ * What a venue said of an account; `ended` where it said nothing sound, null there where the signal aborted meanwhile.
+ */
 export type AccountAnswer<T> = { value: T } | { ended: RemoteAccountReading | null };
 
-/** Asks a venue of an account. @param now unix milliseconds, when it has answered */
+/** Asks a venue about an account. @param now unix milliseconds, called when it has answered */
 export async function askAccount<T>(
   venue: EquityVenue,
   account: RemoteAccount,
@@ -104,5 +106,5 @@ function failedReading(
   };
 }
 
-/** What a dead letter of an account's reply is called: what a later good reading of the account outdates. */
+/** `what` of a dead letter for an account's reply: a later good reading of the account outdates it by that name. */
 const accountLetter = (venue: EquityVenue): string => `reading:${venue}`;

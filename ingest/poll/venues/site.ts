@@ -1,7 +1,7 @@
 /**
- * Whose a document's address is, so that each has its share of a round. Of a name that which was registered: what an
- * attacker puts before it is free, and would be another host each time. So are addresses beside each other: a client of
- * IPv6 has a whole /64 of them.
+ * Whose address a document has, so that each owner has one share of a round. For a name that is the registered domain:
+ * an attacker gets subdomains for free, and each would be another host. Neighbouring addresses are one owner, too: a
+ * client of IPv6 has a whole /64 of them.
  */
 export function siteOf(uri: string): string {
   if (!URL.canParse(uri)) return '';
@@ -12,7 +12,10 @@ export function siteOf(uri: string): string {
   return hostname.replace(/\.$/, '').split('.').slice(-2).join('.');
 }
 
-/** Whether a document is fetched from a gateway, the same for all of its scheme: what is asked for there strangers choose. */
+/**
+ * Whether a document is fetched from a gateway. All documents of a scheme are fetched from the same one, and strangers
+ * choose what is asked for there.
+ */
 export function isOfGateway(uri: string): boolean {
   return URL.canParse(uri) && !['http:', 'https:'].includes(new URL(uri).protocol);
 }

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { MalformedError } from '../../../schemas/malformed.ts';
 
-/** A store that keeps its objects packed sends them so, whatever it is asked for. */
+/** The codings that can be unpacked. A store that keeps its objects packed sends them so, whatever it is asked for. */
 const CODINGS = {
   gzip: promisify(gunzip),
   'x-gzip': promisify(gunzip),
@@ -12,7 +12,7 @@ const CODINGS = {
 
 /**
  * The document in a body that came under this coding; what cannot be unpacked is taken as it came.
- * @throws MalformedError where more comes out of it than may
+ * @throws MalformedError where it unpacks to more than `maxBytes`
  */
 export async function unpacked(
   bytes: Uint8Array,
@@ -27,7 +27,7 @@ export async function unpacked(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
       throw new MalformedError(what, `over ${maxBytes} bytes`);
-    // It may be no more than called so; what is cut reads as nothing either way.
+    // The body may only be called so; one that is cut cannot be read either way.
     return bytes;
   }
 }
