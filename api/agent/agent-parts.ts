@@ -18,9 +18,12 @@ export interface AgentParts {
   optionsVenueId: string;
   nonceKey(): Promise<Uint8Array>;
   countAttempt: CountAttempt;
-  /** Before anything is looked up for somebody who may be nobody. */
+  /** To be awaited before anything is looked up for a client that has not authenticated. */
   admit: Admit;
   budget: RequestBudget;
-  /** One after another for each policy: of many alike one asks the venue, and none waits with a connection in hand. */
+  /**
+   * Runs a policy's work in turn: of identical requests only the first asks the venue, and none holds a connection
+   * while it waits.
+   */
   inTurn: Queue;
 }

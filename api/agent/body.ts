@@ -37,7 +37,7 @@ export function textOf(body: unknown, name: string, most = TEXT_MAX): string {
   const value = stringOf(body, name);
   if (!value.isWellFormed()) throw invalid(`${name} holds half a surrogate pair`);
   if (value.includes('\0')) throw invalid(`${name} holds a NUL character`);
-  // A code point is one or two units: longer texts need no counting.
+  // A code point is one or two UTF-16 units: a text of more than twice `most` units needs no counting.
   if (value === '' || value.length > most * 2 || [...value].length > most)
     throw invalid(`${name} must be 1 to ${most} characters`);
   return value;

@@ -16,7 +16,7 @@ export interface AgentOptions extends ChainOptions {
   venue: VenueOptions | null;
 }
 
-/** Puts together what the agent routes work with; nothing is asked of anybody yet. */
+/** Puts together what the agent routes work with; asks no database, node or venue yet. */
 export function createAgentParts(options: AgentOptions): AgentParts {
   const { db, serviceName, publicUrl, optionsVenueId, venue } = options;
   const inTurn = createQueue();

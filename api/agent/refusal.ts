@@ -1,7 +1,7 @@
 import { REFUSALS, type RefusalCode } from '../../schemas/refusals.ts';
 import type { RouteReply } from '../http/route.ts';
 
-/** A refusal that the agent is told of: nothing was stored. */
+/** A refusal that is sent to the agent: nothing was stored. */
 export class Refusal extends Error {
   override name = 'Refusal';
   readonly code: RefusalCode;

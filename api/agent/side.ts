@@ -22,9 +22,11 @@ export interface AgentSide {
   routes: Route[];
   readPosts: ReadPosts;
   numberedPosts: NumberedPosts;
-  /** Rejects where there is no Postgres to be had; until then the agents' routes wait and the others answer. */
+  /**
+   * Resolves once Postgres is open, rejects where it cannot be. Until then the agents' routes wait, the others answer.
+   */
   ready: Promise<void>;
-  /** Throws where Postgres does not answer, and says what it lacks. */
+  /** Throws where Postgres does not answer, or lacks migrations, which the error names. */
   probe(): Promise<void>;
   /** Rejects once Postgres turns out to be newer than this version. */
   refused: Promise<never>;
@@ -36,32 +38,37 @@ export interface AgentSideOptions {
   /** The API's own address. */
   publicUrl: string;
   rpcUrls: readonly string[];
-  /** Shared with whatever else of the process asks these nodes. */
+  /** Shared with everything else in this process that asks these nodes. */
   waits?: NodeWaits;
   currentStore(): Store;
   logger: Logger;
-  /** A server is brought to the current schema by this process too: nobody is asked to run `migrate`. */
+  /** Whether this process also migrates a Postgres server, so that nobody need run `migrate`. */
   migrates?: boolean;
 }
 
-/** A node that takes longer counts as none: an agent that waits has its post, one that is refused begins anew. */
+/**
+ * A node that takes longer counts as unreachable: an agent that waits gets its post, one that is refused starts over.
+ */
 const RPC_TIMEOUT_MS = 5_000;
-/** An agent waits behind no reader: which slot is held and whether the agent changed are asked side by side. */
+/** Agents' own, so that they never wait behind readers: the stored slot and a change of agent are asked in parallel. */
 const STORE_CONNECTIONS = 2;
 const RPC_MAX_BYTES = 1024 * 1024;
 
-/** The agents' side over its Postgres. The embedded one is brought to the current schema; a server else by `migrate`. */
+/**
+ * The agents' side over its Postgres. An embedded one is migrated here; a server by `migrate`, unless `migrates` is
+ * set.
+ */
 export async function openAgentSide(options: AgentSideOptions): Promise<AgentSide> {
   const { config, publicUrl, rpcUrls, waits, currentStore, logger, migrates = false } = options;
   const opening = openDb(config).then(async (opened) => {
     if (config.postgresUrl === null) await migratePostgres(opened);
-    // Where it fails the probe below tries again and says why: reads go on without one that is away.
+    // If this fails, the probe below tries again and says why: routes that need no Postgres answer meanwhile.
     else if (migrates) await migratePostgres(opened).catch(() => undefined);
     return opened;
   });
   opening.catch((error: unknown) => logger.error({ reason: messageOf(error) }, 'no Postgres for the agents'));
   const ready = opening.then(() => undefined);
-  // Whoever starts the process may wait for it; nobody must.
+  // The caller may await `ready` but need not: without this a failure would be an unhandled rejection.
   ready.catch(() => undefined);
   const db = deferred(opening);
   const ownStore = () => asideOf(currentStore(), 'agents', STORE_CONNECTIONS);

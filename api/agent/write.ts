@@ -6,12 +6,12 @@ import { Refusal } from './refusal.ts';
 import type { AgentCall } from './session/authenticated.ts';
 import { holdsLiveToken, mustStillLive } from './session/sessions.ts';
 
-/** About a slot: what was waited for longer than this is written by a reading from after the wait. */
+/** About a slot: after a longer wait the chain is read again before the write. */
 const FRESH_MS = 400;
 
 /**
- * One transaction that nobody else writes beside for this policy, in any process; what `work` throws leaves nothing.
- * @param prepare what else must be read of the chain, by the reading that decides.
+ * Runs one transaction while no other writes for this policy, in any process; where `work` throws, nothing is stored.
+ * @param prepare reads what else is needed of the chain, for the policy as the deciding reading shows it.
  * @param work is given the database's time: limits are counted and rows are written with it.
  * @throws Refusal invalid_session where the session ended meanwhile, not_the_agent where it is rotated out
  */
@@ -32,7 +32,7 @@ export function inOneWrite<Prepared, T>(
   });
 }
 
-/** @throws Refusal where what would become public is a live token. */
+/** @throws Refusal where a text that would become public holds a live token. */
 export async function mustHoldNoToken({ db }: AgentParts, texts: readonly (string | null)[]): Promise<void> {
   if (await holdsLiveToken(db, texts))
     throw new Refusal('invalid_request', 'the text holds a session token: tokens must never be posted');

@@ -21,24 +21,24 @@ export interface LivePolicy {
   /** Base58; null when unset. */
   agent: string | null;
   slot: bigint;
-  /** The last slot that the chain may have come to by then; null where that is not known. */
+  /** The highest slot that the chain can have reached by then; null where that is not known. */
   mostSlot: bigint | null;
   account: Policy;
 }
 
-/** Who asks: those without a session have a budget of their own, so that they use up nobody else's. */
+/** Whom a chain read is made for: clients without a session have their own budget, so that they use up no session's. */
 export type Asker = 'session' | 'stranger';
 
 export interface ChainReader {
   /**
-   * @param knownSlot slot of the newest reading that another process knows of; one that no chain has come to is none.
+   * @param knownSlot slot of the newest reading that any process knows of; ignored if the chain cannot be there yet.
    * @throws Refusal unknown_policy, chain_unreachable where no node answers with a state that is new enough, or busy.
    */
   policy(mint: string, knownSlot: bigint, asker: Asker): Promise<LivePolicy>;
   /** The model that the policy points at. @throws Refusal chain_unreachable, busy */
   model(policy: LivePolicy): Promise<ModelRef>;
   /**
-   * The slot of the newest change of the policy's agent behind another slot, where the index holds one by now.
+   * The slot of the newest change of the policy's agent after the slot `after`; null where the index holds none by now.
    * @throws Refusal chain_unreachable
    */
   agentChanged(mint: string, after: bigint): Promise<bigint | null>;
@@ -51,17 +51,17 @@ export interface ChainOptions {
   programId: string;
   /** The slot at which the index holds the policy at this address; 0 where it holds none. */
   storedSlot(address: string): Promise<bigint>;
-  /** The slot of the newest change of the policy's agent behind another slot that the index holds. */
+  /** The slot of the newest change of the policy's agent after the slot `after`; null where the index holds none. */
   agentChanged(mint: string, after: bigint): Promise<bigint | null>;
   /** The last slot that is applied in the index, and its block time; null before the first. */
   place(): Promise<SlotTime | null>;
-  /** Readings a second, and at once, of all sessions together; of all who have none likewise. */
+  /** Chain reads a second, and at once, of all sessions together; as many again of all clients without a session. */
   perSecond?: number;
   burst?: number;
 }
 
 const ATTEMPTS = 3;
-/** A node one slot behind has caught up after one. */
+/** About a slot: a node that is one slot behind has caught up by then. */
 const BEHIND_WAIT_MS = 400;
 const INDEX_MS = 5_000;
 /** How long a reading waits for its place in the budget. */
@@ -78,7 +78,7 @@ export function createChainReader(options: ChainOptions): ChainReader {
   const decided = createLru<{ slot: bigint }>(100_000);
   const shared = createSharedReadings<LivePolicy>();
   const budgets = { session: createBucket(perSecond, burst), stranger: createBucket(perSecond, burst) };
-  /** An origin is never edited or removed. */
+  /** Asset class masks by origin id, kept for good: an origin is never edited or removed. */
   const masks = new Map<number, number>();
 
   async function account<Type extends ProgramAccount['type']>(
@@ -161,7 +161,7 @@ function highest(first: bigint, ...others: readonly bigint[]): bigint {
   return most;
 }
 
-/** What is not of the program, or does not decode, is no account of it. */
+/** The decoded account; null where the program does not own it or it does not decode. */
 function ownAccount(account: RpcAccount, program: Uint8Array): ProgramAccount | null {
   if (!Buffer.from(account.owner).equals(program)) return null;
   try {
@@ -172,7 +172,7 @@ function ownAccount(account: RpcAccount, program: Uint8Array): ProgramAccount | 
   }
 }
 
-/** Asks up to three times; a node that is behind is given a slot's time. */
+/** Asks up to three times, and waits about a slot in between for a node that is behind. */
 async function newEnough(rpc: Rpc, address: string, { least, most }: { least: bigint; most: bigint | null }) {
   const options = {
     commitment: 'confirmed',
@@ -197,7 +197,10 @@ async function newEnough(rpc: Rpc, address: string, { least, most }: { least: bi
   throw unreachable(reason, failure);
 }
 
-/** Without the index there is no telling what is too old, so an answer does not count. */
+/**
+ * The index's answer, within INDEX_MS. Without it nothing says which state of a node is too old: the request fails.
+ * @throws Refusal chain_unreachable
+ */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   const late = new AbortController();
   const limit = pause(INDEX_MS, late.signal).then(() => {

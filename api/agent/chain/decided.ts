@@ -1,10 +1,10 @@
 import type { Queries, Transaction } from '../../postgres/port.ts';
 import { agentOf, type LivePolicy } from './chain.ts';
 
-/** A newer reading of the chain has decided for this policy meanwhile: this one decides nothing. */
+/** A newer reading of the chain has decided for this policy in the meantime, so this one must not. */
 export class OlderReadingError extends Error {
   override name = 'OlderReadingError';
-  /** Slot of the newer one. */
+  /** Slot of the newer reading. */
   readonly slot: bigint;
 
   constructor(slot: bigint) {
@@ -13,15 +13,18 @@ export class OlderReadingError extends Error {
   }
 }
 
-/** As of a slot that the chain has not come to nothing is known, though an answer of a node once said so. */
+/**
+ * SQL of a stored slot; 0 where it is higher than the chain can have reached, as a wrong answer of a node leaves one.
+ */
 const ofChain = (column: string, most: `$${number}`) =>
   `CASE WHEN ${column} <= ${most}::text::bigint THEN ${column} ELSE 0 END`;
 const NO_BOUND = (1n << 63n) - 1n;
 const mostOf = ({ mostSlot }: Pick<LivePolicy, 'mostSlot'>) => (mostSlot ?? NO_BOUND).toString();
 
 /**
- * The slot of the newest reading that is known of the policy, whether it decided or showed the same; 0 where none is.
- * @param mostSlot the last one that the chain may have come to, where that is known.
+ * The slot of the newest known reading of the policy, whether it decided or only showed the same agent; 0 where there
+ * is none.
+ * @param mostSlot the highest slot that the chain can have reached, where known: a stored slot above it is ignored.
  */
 export async function knownSlot(db: Queries, mint: string, mostSlot: bigint | null = null): Promise<bigint> {
   const [row] = await db.query<{ slot: string }>(
@@ -33,8 +36,8 @@ export async function knownSlot(db: Queries, mint: string, mostSlot: bigint | nu
 }
 
 /**
- * Whether a reading shows the agent of the newest that decided. It has nothing to decide then, and those that show that
- * agent go on deciding; of those that show another no older one does.
+ * Whether a reading shows the same agent as the newest reading that decided. Then it need not decide, and its slot is
+ * kept as `shown`: an older reading of the same agent may still decide, an older one of another agent may not.
  */
 export async function showsTheSame(db: Queries, policy: LivePolicy): Promise<boolean> {
   const rows = await db.query(
@@ -46,8 +49,8 @@ export async function showsTheSame(db: Queries, policy: LivePolicy): Promise<boo
 }
 
 /**
- * Lets a reading decide, in the transaction that writes by it: no older one does after that, in any process, and
- * sessions of keys that are not the agent's are over for good.
+ * Lets a reading decide, in the transaction whose writes rely on it. After that no older reading decides, in any
+ * process, and sessions of keys other than the agent's are over for good.
  * @throws OlderReadingError
  */
 export async function decideBy(tx: Transaction, policy: LivePolicy): Promise<void> {

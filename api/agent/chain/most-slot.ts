@@ -1,18 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MOST_AHEAD, type SlotTime } from '../../../runtime/rpc/same-chain.ts';
 
-/** The last slot that the chain may have come to by now; null where nothing of it is known. */
+/** The highest slot that the chain can have reached by now; null where nothing is known of the chain. */
 export type MostSlot = () => Promise<bigint | null>;
 
 /** More than any chain makes, local ones included. */
 const SLOTS_PER_SECOND = 1_000;
 const AGAIN_MS = 60_000;
-/** What is not known refuses nobody, and nobody waits for it longer. */
+/** The longest that a caller waits for the first known place; without one there is no bound, and nothing is refused. */
 const WAIT_MS = 1_000;
 
 /**
- * What is answered as of a later slot would be newer than whatever comes. It goes on with the time since the place that the
- * index has come to: one that stands still refuses no node of a chain that does not.
+ * The bound above which a node's slot is not believed: such an answer would count as newer than every later one. The
+ * bound grows with the time since the last applied slot, so an index that stands still refuses no node of a chain that
+ * goes on.
  * @param place the last slot that is applied, and its block time.
  */
 export function createMostSlot(place: () => Promise<SlotTime | null>): MostSlot {

@@ -8,10 +8,11 @@ import { decideBy, OlderReadingError, showsTheSame } from './decided.ts';
 const MOST_READINGS = 3;
 
 /**
- * The policy as the chain has it now. Where the key is not its agent any more, the sessions of that key are over with this
- * reading, also if it should come back: the next use of one is told so, and none is known from then on.
+ * The policy as the chain has it now. Where the key is no longer its agent, this reading ends the sessions of that key,
+ * even if the key should come back: the next use of one is refused as not_the_agent, and after that all of them are
+ * unknown.
  * @param least slot of the newest reading that is known.
- * @param isUse whether it is such a use: who asks for a challenge, or signs one, has used none.
+ * @param isUse whether the request uses a session: asking for a challenge, or signing one, does not.
  * @throws Refusal not_the_agent, unknown_policy, chain_unreachable, busy
  */
 export function policyOfAgent(
@@ -24,8 +25,8 @@ export function policyOfAgent(
   return byNewest(least, async (slot) => {
     const policy = await parts.chain.policy(mint, slot, asker);
     const trusted = isAgent(policy, agent);
-    // Whoever writes next decides by it. Of the others those that show what is known decide nothing: a flood of them would
-    // have each write read the chain again.
+    // A session's reading that shows its own key decides in the write that follows. Of the others, one that shows the
+    // known agent must not decide: a flood of them would make each write read the chain again.
     const mayDecide = !trusted || asker === 'stranger';
     if (mayDecide && (isUse || !(await showsTheSame(parts.db, policy))))
       await parts.db.transaction(async (tx) => {
@@ -39,8 +40,8 @@ export function policyOfAgent(
 }
 
 /**
- * The same for a session, which ends also where its key was rotated out and back since it was started: a reading of now
- * does not show that, the index does once it has come as far.
+ * As policyOfAgent, for a session. It also ends where its key was rotated out and back since the session started: a
+ * current reading of the chain does not show that, but the index does once it has come that far.
  * @throws Refusal not_the_agent, unknown_policy, chain_unreachable, busy
  */
 export async function policyOfSession(
@@ -62,9 +63,9 @@ export async function policyOfSession(
 }
 
 /**
- * One transaction that a reading of the chain decides, with nobody writing beside it for this policy in any process.
- * Where a newer reading has decided meanwhile, it is read again.
- * @param read gives a reading of this slot or a later one.
+ * Runs one transaction whose writes rely on a reading of the chain; no other transaction writes for this policy
+ * meanwhile, in any process. Where a newer reading has decided in the meantime, the chain is read again.
+ * @param read reads the chain as of the slot `least` or later.
  */
 export function decided<Reading extends { policy: LivePolicy }, T>(
   parts: AgentParts,

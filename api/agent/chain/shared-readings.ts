@@ -9,8 +9,8 @@ interface Next<T> {
 }
 
 /**
- * One reading of a name at a time: who asks while one is under way waits for the next, and all who wait share it. So
- * every answer is of a reading that began after its question, and a flood of questions costs one reading after another.
+ * One reading at a time for each name: a call that comes while one is under way waits for the next, which all waiting
+ * calls share. So every call gets a reading that began after it, and a flood of calls costs one reading after another.
  */
 export function createSharedReadings<T>(): SharedReadings<T> {
   const running = new Map<string, Promise<unknown>>();

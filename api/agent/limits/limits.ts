@@ -11,8 +11,8 @@ export const FAILED = 60;
 export const CHALLENGES = 30;
 
 /**
- * Makes everybody else who writes for this subject wait, in every process, until this transaction ends.
- * @returns the time from then on, as text: limits are counted and rows are written with it.
+ * Makes every other transaction that takes this subject's turn wait, in every process, until this one ends.
+ * @returns the database's time once the turn is taken, as text: limits are counted and rows are written with it.
  */
 export async function takeTurn(tx: Transaction, subject: string): Promise<string> {
   const [row] = await tx.query<{ now: string }>('SELECT take_turn($1)::text AS now', [subject]);
@@ -25,13 +25,14 @@ export async function databaseTime(db: Queries): Promise<string> {
 }
 
 /**
- * SQL of whether a time counts. What is ahead was written before the clock was put back: where that is by more than a minute
- * it would count for as long as that had been ahead, and nobody could write for hours.
+ * SQL of whether a time counts towards a limit. A time in the future was written before the clock was set back. One
+ * that is more than a minute ahead does not count: it would block all writes until the clock gets there again, maybe
+ * for hours.
  */
 export const isRecent = (now: string) =>
   `at > ${now} - interval '60 seconds' AND at <= ${now} + interval '60 seconds'`;
 
-/** SQL of the seconds until a time that counts is a minute old, 60 where it is ahead. */
+/** SQL of the seconds until a time that counts is a minute old, 60 where it is in the future. */
 export const secondsLeft = (now: string) =>
   `least(60, ceil(extract(epoch FROM at + interval '60 seconds' - ${now})))::int`;
 
@@ -68,22 +69,23 @@ export type CountAttempt = (subject: string, most: number, what: string) => Prom
 
 export interface Attempts {
   count: CountAttempt;
-  /** Whether the database has said that no more of the subject fit now. */
+  /** Whether the database has refused an attempt of the subject, and the wait that it named is not over. */
   areUsedUp(subject: string): boolean;
 }
 
-/** Of attempts that do not authenticate. */
+/** The subject of attempts that do not authenticate, by client address. */
 export const failedOf = (address: string): string => `failed:${address}`;
-/** Of refused attempts of authenticated sessions. */
+/** The subject of refused attempts of authenticated sessions, by the policy's mint. */
 export const refusedOf = (mint: string): string => `refused:${mint}`;
 
 const REMEMBERED = 100_000;
-/** More the database says of attempts that are ahead of its clock, which the next sweep deletes. */
+/** The database answers a longer wait only for attempts ahead of its clock, which the next sweep deletes. */
 const LONGEST_WAIT_S = 60;
 
 /**
- * What the database has refused is refused without asking it again: a flood costs it `most` rows a minute.
- * @param clock milliseconds that only go forward: nobody waits for an hour because the machine's time was put right.
+ * Once the database has refused a subject, it is refused from memory until its wait is over: a flood costs `most` rows
+ * a minute.
+ * @param clock monotonic milliseconds: no client waits for an hour because the machine's time was corrected.
  */
 export function attemptCounter(db: Db, inTurn: Queue, clock: () => number): Attempts {
   const refusedUntil = new Map<string, number>();
@@ -96,7 +98,7 @@ export function attemptCounter(db: Db, inTurn: Queue, clock: () => number): Atte
   const count: CountAttempt = async (subject, most, what) => {
     mustNotBeRefused(subject, what);
     await inTurn(`attempt ${subject}`, async () => {
-      // Those before in the queue may have used up what was left.
+      // Attempts ahead of this one in the queue may have used up what was left.
       mustNotBeRefused(subject, what);
       const wait = await countOne(db, subject, most);
       if (wait === null) return;

@@ -1,10 +1,10 @@
-/** The longest wait for one's turn, and what is thrown after it. */
+/** The longest wait for a turn, and the error that is thrown after it. */
 export interface TurnLimit {
   waitMs: number;
   tooLate(): Error;
 }
 
-/** Runs what is given for one name one after another; different names do not wait for each other. */
+/** Runs the work that is given for one name in turn; different names do not wait for each other. */
 export type Queue = <T>(name: string, work: () => Promise<T>, limit?: TurnLimit) => Promise<T>;
 
 export function createQueue(): Queue {

@@ -2,7 +2,7 @@ import { createLru } from '../../../runtime/lru.ts';
 import { type Bucket, createBucket } from '../../../runtime/outside/bucket.ts';
 import { Refusal, rateLimited } from '../refusal.ts';
 
-/** What one policy's sessions may ask of this process, accepted or not: reading its positions costs the chain too. */
+/** Limits one policy's session requests to this process, accepted or not: even a list of positions reads the chain. */
 export type RequestBudget = <T>(mint: string, work: () => Promise<T>) => Promise<T>;
 
 const PER_SECOND = 5;

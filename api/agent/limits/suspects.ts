@@ -2,11 +2,11 @@ import { createLru } from '../../../runtime/lru.ts';
 import { type Bucket, createBucket } from '../../../runtime/outside/bucket.ts';
 import { rateLimited } from '../refusal.ts';
 
-/** Waits until what an address claims may be looked up. @throws Refusal rate_limited */
+/** Waits until a token or a signature from this address may be checked. @throws Refusal rate_limited */
 export type Admit = (address: string) => Promise<void>;
 
 export interface SuspectOptions {
-  /** Whether the attempts of an address are used up. */
+  /** Whether an address has used up its failed attempts. */
   isSuspect(address: string): boolean;
   perSecond?: number;
   waitMs?: number;
@@ -18,9 +18,9 @@ const WAIT_MS = 5_000;
 const ADDRESSES = 20_000;
 
 /**
- * Whether a token or a signature is good is known only once it is looked at, and that is what a flood of bad ones costs.
- * Those of an address that has used up its attempts are looked at a few a second, one after the other: a good one among
- * them still passes.
+ * Only a check tells whether a token or a signature is good, and checks are what a flood of bad ones costs. Those of an
+ * address that has used up its failed attempts are checked a few a second, one after the other: a good one among them
+ * still passes.
  */
 export function createSuspects({
   isSuspect,
@@ -42,6 +42,8 @@ export function createSuspects({
   };
 }
 
-/** It has had all its attempts: what it is refused is its own limit, however long its line is. */
+/**
+ * Names the limit of the address, not a busy service: it has used up its attempts, however many of its requests wait.
+ */
 const tooMany = () =>
   rateLimited('the attempts of this address are used up, and more wait to be looked at than may', 1);

@@ -6,8 +6,8 @@ import type { Db } from '../../postgres/port.ts';
 const EVERY_MS = 60_000;
 
 /**
- * Deletes what is over, by the database's clock: expired sessions, spent nonces, attempts older than a minute, and those
- * ahead by as much, which count until a clock that was put back comes there again.
+ * Deletes what is over, by the database's clock: expired sessions, expired spent nonces, attempts older than two
+ * minutes, and attempts more than a minute ahead, which would count until a clock that was set back gets there again.
  */
 export async function sweep(db: Db): Promise<void> {
   await db.query('DELETE FROM sessions WHERE expires_at <= now()');

@@ -1,6 +1,6 @@
 import { type Decimal, parseDecimal } from '../../../schemas/units.ts';
 
-/** A size may have more digits than anything that a venue says. */
+/** Read here, as a size may have more digits than `parseDecimal` takes, which is made for what venues say. */
 const PLAIN = /^(\d+)(?:\.(\d+))?$/;
 
 function decimal(text: string): Decimal {
@@ -11,7 +11,7 @@ function decimal(text: string): Decimal {
   return value;
 }
 
-/** Both as whole numbers of the same, smaller unit. */
+/** Both as whole numbers of one unit, 10^-scale. */
 function aligned(a: string, b: string): { left: bigint; right: bigint; scale: number } {
   const [x, y] = [decimal(a), decimal(b)];
   const scale = Math.max(x.scale, y.scale);

@@ -52,7 +52,8 @@ function exposureOf(row: ExposureRow): Exposure {
 }
 
 /**
- * Whether one more row may be held. The row that is held already is looked for first, so that a retry learns of it.
+ * Checks that one more row may be held. A held row of the same contract is looked for first, so that a retry learns of
+ * it.
  * @throws Refusal already_held, rate_limited, too_many_exposures
  */
 export async function roomToOpen(
@@ -77,7 +78,9 @@ export async function roomToOpen(
     );
 }
 
-/** @param which its position: it may be of a former agent, whose rows the agent's own list does not have. */
+/**
+ * @param which names the held row's position, since it may be a former agent's, which this agent's list does not show.
+ */
 function heldAlready(instrument: string, direction: Direction, which = ''): Refusal {
   return new Refusal('already_held', `a ${direction} row for ${instrument} exists and is held${which}`);
 }
@@ -147,8 +150,8 @@ export async function releaseExposure(
 }
 
 /**
- * The rows that the agent wrote for the policy, newest first, and whether there are more behind them. As with posts, of
- * those that are skipped nothing is worked out.
+ * The rows that the agent wrote for the policy, newest first, and whether more follow. As in `postsOf`, ids are
+ * selected first, so that no column is computed for rows that the offset skips.
  */
 export async function exposuresOf(
   db: Queries,

@@ -16,7 +16,7 @@ export interface OpenBody {
   strike: string | null;
 }
 
-/** As of any text: it is stored as written, and zeros have no end. */
+/** As for any text: a size is stored as written, and could otherwise have zeros without end. */
 const SIZE_MAX = 1000;
 const PLAIN_DECIMAL = /^\d+(\.\d+)?$/;
 const TYPES = { C: 'C', P: 'P', call: 'C', put: 'P' } as const;
@@ -50,7 +50,9 @@ function strikeOf(body: unknown): string | null {
   return text;
 }
 
-/** Without the plus, and with the zero, that some write and others leave out: it is compared by value, and not kept. */
+/**
+ * Without a leading plus or trailing point, and with a zero before the point: a strike is only compared, never stored.
+ */
 const plain = (decimal: string): string =>
   decimal
     .replace(/^\+(?=[\d.])/, '')

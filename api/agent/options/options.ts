@@ -80,7 +80,7 @@ export async function closeExposure(parts: AgentParts, call: AgentCall): Promise
   });
 }
 
-/** A release needs no quote: what the venue answers never holds one up, only that it does not answer. */
+/** A release needs no quote: no answer of the venue ever holds one up, only a venue that does not answer at all. */
 async function releaseQuote(
   parts: AgentParts,
   { instrument, direction }: { instrument: string; direction: Direction },
@@ -104,7 +104,7 @@ async function releaseQuote(
   }
 }
 
-/** With reasons as long as may be 200 rows are a few MB, which are printed in one go. Every row is on some page. */
+/** 200 rows with the longest reasons are a few MB, printed in one go. Offsets have no limit: every row is on a page. */
 const POSITIONS_PAGE = { fallback: 200, max: 200, maxOffset: Number.MAX_SAFE_INTEGER };
 
 const STATUSES: Record<string, StatusFilter> = {
@@ -115,7 +115,7 @@ const STATUSES: Record<string, StatusFilter> = {
   all: 'all',
 };
 
-/** `GET /api/agent/options/positions`: the rows of the session's agent, newest first; `Link` leads to those behind them. */
+/** `GET /api/agent/options/positions`: the rows of the session's agent, newest first; `Link` leads to the next page. */
 export async function listExposures(parts: AgentParts, call: AgentCall): Promise<RouteReply> {
   const { mint } = call.session;
   const { query } = call.context;
@@ -131,12 +131,12 @@ export async function listExposures(parts: AgentParts, call: AgentCall): Promise
   return { status: 200, body, ...(hasMore ? { headers: { Link: `<${next}>; rel="next"` } } : {}) };
 }
 
-/** Ten opens are twenty questions, of which the venue lets five a second pass, and others ask too. */
+/** Ten opens are twenty requests to the venue, which takes five a second, also from other policies. */
 const TURN_WAIT_MS = 25_000;
-/** An exposure depends on nothing else of the chain. */
+/** The `prepare` of an exposure, which needs nothing else of the chain. */
 const nothingMore = async () => null;
 
-/** One exposure request of a policy after another, the venue's answers included. @throws Refusal busy */
+/** Runs a policy's exposure requests one after another, each with its requests to the venue. @throws Refusal busy */
 function whileOthersWait<T>({ inTurn }: AgentParts, mint: string, work: () => Promise<T>): Promise<T> {
   return inTurn(`venue ${mint}`, work, {
     waitMs: TURN_WAIT_MS,

@@ -4,7 +4,7 @@ import { isoMillis, parseDecimal } from '../../../schemas/units.ts';
 import type { OptionTicker } from '../../../schemas/venues/options.ts';
 import { minus } from './decimal.ts';
 
-/** The side of the book that would be crossed, at both ends. */
+/** The side of the book that an open would cross; a release is compared on the same side. */
 const SIDE = { long: 'ask', short: 'bid' } as const satisfies Record<Direction, 'ask' | 'bid'>;
 
 const isZero = (text: string) => parseDecimal(text)?.digits === 0n;

@@ -17,7 +17,7 @@ import {
 } from '../../../schemas/venues/options.ts';
 import { Refusal } from '../refusal.ts';
 
-/** The venue answered, in its own form, and what it told of an instrument is nothing that can be read. */
+/** The venue answered in its usual form, but what it said of an instrument cannot be read. */
 export class UnreadableAnswer extends Refusal {
   constructor(cause: MalformedError) {
     super('venue_unreachable', 'the options venue’s answer could not be read; nothing was stored');
@@ -25,7 +25,7 @@ export class UnreadableAnswer extends Refusal {
   }
 }
 
-/** The venue answered an error of its own that says neither that it has no such instrument nor that it has no time. */
+/** The venue answered with an error of its own that is neither an unknown instrument nor its rate limit. */
 export class ErrorAnswer extends Refusal {
   readonly venueCode: number;
 
@@ -36,7 +36,7 @@ export class ErrorAnswer extends Refusal {
   }
 }
 
-/** The options venue, asked at the moment of the request; nothing is remembered of its answers. */
+/** The options venue, asked at the moment of the request; its answers are never cached. */
 export interface OptionsVenue {
   /** Null where the venue has no option of that name. @throws Refusal venue_unreachable, busy; UnreadableAnswer, ErrorAnswer */
   instrument(name: string, now: number, of?: NameOf): Promise<OptionInstrument | null>;
@@ -44,7 +44,7 @@ export interface OptionsVenue {
   ticker(name: string, of?: NameOf): Promise<OptionTicker | null>;
 }
 
-/** Whose name of an instrument it is: that of a row was on the venue's list when the row was opened. */
+/** Where a name comes from: a request, or a stored row, whose name was on the venue's list when the row was opened. */
 export type NameOf = 'request' | 'row';
 
 export interface VenueOptions {
@@ -54,23 +54,26 @@ export interface VenueOptions {
   /** Longest wait for the venue's own rate limit. */
   waitMs?: number;
   /**
-   * Requests a second of all policies together; the venue's limit is 5 of an address, and 25 at once. They pass in the
-   * order in which they came, and of one policy one waits at a time, so each has its share.
+   * Requests a second for all policies together; the venue takes 5 a second of an address, and 25 at once. They are
+   * sent in the order in which they came, and each policy has at most one waiting, so each gets its share.
    */
   perSecond?: number;
   burst?: number;
 }
 
 const MAX_BYTES = 256 * 1024;
-/** Where the venue has had too many questions and does not say for how long. */
+/** The pause after a rate limit of the venue that does not say how long to wait. */
 const REST_MS = 1_000;
 const PARAMS = -32602;
-/** What is no name at all may be told so as a parameter; of a name that was one, that says nothing of the instrument. */
+/**
+ * The venue's error codes that mean it has no such instrument. A malformed name in a request may be answered as an
+ * invalid parameter; for a row's name, which was valid once, that code says nothing of the instrument.
+ */
 const HAS_NONE: Record<NameOf, readonly number[]> = {
   request: [INSTRUMENT_NOT_FOUND, NOT_LIVE, PARAMS],
   row: [INSTRUMENT_NOT_FOUND, NOT_LIVE],
 };
-/** Whoever answers these has no time, or stands before a venue that does not answer, in whatever form he says so. */
+/** Statuses of a venue that is overloaded, or of a proxy whose venue does not answer, whatever the body says. */
 const NO_ANSWER = [429, 502, 503, 504];
 const PRINTABLE = /^[\x20-\x7e]{1,100}$/;
 
@@ -84,7 +87,7 @@ interface Question<T> {
 export function createOptionsVenue(options: VenueOptions): OptionsVenue {
   const { url, timeoutMs = 3_000, waitMs = 15_000, perSecond = 4, burst = 20 } = options;
   const all = createBucket(perSecond, burst);
-  /** The venue wants to be left alone until then, by everybody. */
+  /** The `performance.now()` until which the venue wants no requests, from any policy. */
   let restsUntil = Number.NEGATIVE_INFINITY;
 
   const rest = (ms: number) => {
@@ -96,14 +99,14 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
       `the options venue’s rate limit leaves no room now; try again in ${seconds} s`,
       seconds,
     );
-  /** @param until when whoever asks waits no longer */
+  /** @param until the `performance.now()` until which this request waits */
   async function waitTurn(signal: AbortSignal, until: number): Promise<void> {
     const mustRest = () => restsUntil > performance.now();
     do {
       if (restsUntil > until) throw noRoom(Math.ceil((restsUntil - performance.now()) / 1000));
       if (mustRest()) await pause(restsUntil - performance.now(), signal);
       if (!(await all.take(signal))) throw noRoom(5);
-      // Whoever was asked meanwhile may have said that it wants to be left alone.
+      // In the meantime the answer to another request may have asked for a pause.
     } while (mustRest());
   }
 
@@ -167,7 +170,7 @@ export function createOptionsVenue(options: VenueOptions): OptionsVenue {
   };
 }
 
-/** @throws as optionsResult does; RetryableError where its status says that an error is none about the instrument */
+/** @throws as optionsResult does; RetryableError where the status says that an error is not about the instrument */
 function resultUnder(status: number, bytes: Uint8Array, hasNone: readonly number[]): unknown {
   try {
     return optionsResult({ status, bytes });
@@ -179,14 +182,14 @@ function resultUnder(status: number, bytes: Uint8Array, hasNone: readonly number
   }
 }
 
-/** An answer about something else, or one that no reader could be shown, is no answer. @throws MalformedError */
+/** Rejects an answer about another instrument, or with an underlying that cannot be shown. @throws MalformedError */
 function namedAs(name: string, instrument: OptionInstrument): OptionInstrument {
   if (instrument.name !== name) throw new MalformedError('instrument.instrument_name', 'another name');
   if (!PRINTABLE.test(instrument.underlying)) throw new MalformedError('instrument.base_currency', 'no name');
   return instrument;
 }
 
-/** Not every version of the venue says whose quote it is; one that does must mean this. @throws MalformedError */
+/** Not every version of the venue names the instrument of a quote; a name must be this one. @throws MalformedError */
 function ofName(name: string, ticker: unknown): unknown {
   const said = objectOf(ticker, 'ticker').instrument_name;
   if (said != null && said !== name) throw new MalformedError('ticker.instrument_name', 'another name');

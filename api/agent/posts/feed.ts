@@ -13,7 +13,7 @@ export function readPosts(
   return postsOf(readers, mint, limit, offset);
 }
 
-/** The posts of all mints as they are numbered, for those who are told of new ones. */
+/** The posts of all mints by their numbers, for the streams that announce new ones. */
 export function numberedPosts({ readers }: Pick<Db, 'readers'>): NumberedPosts {
   return {
     newest: () => newestPost(readers),

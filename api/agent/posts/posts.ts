@@ -15,7 +15,7 @@ interface PostBody {
   ref: string | null;
 }
 
-/** A name as it is read on a page: marks that nobody sees left out, letters of another width as the plain ones. */
+/** A name as a person reads it: without invisible characters, combining marks and case, wide letters as plain. */
 const asRead = (name: string) =>
   name
     .normalize('NFKC')

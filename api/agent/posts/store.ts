@@ -9,13 +9,13 @@ export const iso = (column: string) =>
 /** SQL of an id that sorts as text as it does as a number. */
 export const shownId = `lpad(id::text, 19, '0')`;
 
-/** SQL of a text as JSON: of one by itself the embedded engine drops a byte order mark at its beginning. */
+/** SQL of a text as JSON: from a plain text the embedded engine drops a byte order mark at its beginning. */
 export const json = (column: string) => `to_json(${column})::text AS ${column}`;
 
 export const fromJson = <Text extends string | null>(text: Text): Text =>
   text === null ? text : (JSON.parse(text) as Text);
 
-/** What a shown id stands for, as text; null where it is none. */
+/** The number that a shown id stands for, as text; null where the text is no id. */
 export function readId(text: string): string | null {
   return /^\d{19}$/.test(text) && BigInt(text) < 2n ** 63n ? BigInt(text).toString() : null;
 }
@@ -63,7 +63,7 @@ export async function insertPost(tx: Transaction, post: NewPost, now: string): P
   return postOf(row as PostRow);
 }
 
-/** Posts of all mints behind a number, oldest first. */
+/** Posts of all mints with a number above `after`, oldest first. */
 export async function postsBehind(db: Queries, after: bigint, most: number): Promise<AgentPost[]> {
   const rows = await db.query<PostRow>(
     `SELECT ${POST} FROM posts WHERE posts.id > $1::text::bigint ORDER BY posts.id LIMIT $2::text::int`,
@@ -82,9 +82,9 @@ export async function newestPost(db: Queries): Promise<bigint> {
 }
 
 /**
- * Newest first; `total` counts all posts of the mint, in the same statement: a post between two would be counted and be on
- * no page. Which ones they are is found first, in the index alone: what is selected is worked out of skipped rows too, and
- * there may be many.
+ * Newest first. `total` counts all posts of the mint, in the same statement: a post between two statements would be
+ * counted and be on no page. The ids are found first, in the index alone: Postgres computes the selected columns of
+ * skipped rows too, and there may be many.
  */
 export async function postsOf(db: Queries, mint: string, limit: number, offset: number) {
   const rows = await db.query<{ total: string } & (PostRow | { id: null })>(

@@ -17,7 +17,9 @@ export interface AgentCall {
 
 type Handler = (context: RouteContext) => Promise<RouteReply>;
 
-/** Statuses that count as refused attempts of a policy; a key that is no longer its agent's counts against nobody. */
+/**
+ * Statuses that count as refused attempts of a policy; what a key does that is no longer the agent's does not count.
+ */
 const COUNTED = new Set([400, 403, 404, 409, 422, 429]);
 
 const MOST_REFUSED = `${REFUSED} refused attempts a minute are the most for a policy`;
@@ -26,7 +28,7 @@ function counts(error: unknown): boolean {
   return error instanceof Refusal && COUNTED.has(error.status) && error.code !== 'not_the_agent';
 }
 
-/** A route for a key that has no session yet: what does not authenticate counts against the client's address. */
+/** A route for a key without a session: a request that does not authenticate counts against the client's address. */
 export function open(
   parts: AgentParts,
   handle: (parts: AgentParts, context: RouteContext) => Promise<RouteReply>,
@@ -54,13 +56,14 @@ export function authenticated(
       throw notTheAgent(session.mint, session.agent);
     }
     if (session.wait !== null) throw rateLimited(MOST_REFUSED, session.wait);
-    // What the budget itself refuses asked the chain nothing: whoever polls too fast is not kept from posting for it.
+    // A refusal by the budget itself cost no chain read and is not counted: an agent that polls too fast can still
+    // post.
     return parts.budget(session.mint, async () => {
       try {
         const policy = await policyOfSession(parts, session, session.knownSlot);
         return await handle(parts, { context, session, policy, readAt: performance.now() });
       } catch (error) {
-        // Of many at once each was let in before any of them was counted.
+        // Of many concurrent requests each passed the check of `session.wait` before any of them was counted.
         if (counts(error)) await parts.countAttempt(refusedOf(session.mint), REFUSED, MOST_REFUSED);
         throw error;
       }

@@ -9,12 +9,13 @@ import { CHALLENGES } from '../limits/limits.ts';
 import { CHALLENGE_MS, challengeMessage } from './message.ts';
 import { makeNonce } from './nonce.ts';
 
-/** `POST /api/agent/challenge`: a text to sign, for the key that the chain names now. Nothing is kept of it. */
+/** `POST /api/agent/challenge`: a text to sign, for the key that the chain names now. Nothing of it is stored. */
 export async function challenge(parts: AgentParts, context: RouteContext): Promise<RouteReply> {
   const { db, serviceName, publicUrl } = parts;
   const mint = keyOf(context.body, 'mint').text;
   const agent = keyOf(context.body, 'agent').text;
-  // From here on it asks the store and the chain, whatever they answer: an unknown mint or a foreign key counts too.
+  // What follows asks the store and the chain, so it counts whatever they answer: for an unknown mint or a foreign key
+  // too.
   await parts.countAttempt(
     `challenge:${context.clientAddress}`,
     CHALLENGES,

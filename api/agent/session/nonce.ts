@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Queries } from '../../postgres/port.ts';
 
-/** What a nonce is good for, and for nothing else. */
+/** The only service, mint and key that a nonce is valid for. */
 export interface NonceTerms {
   service: string;
   mint: string;
@@ -23,7 +23,8 @@ export function makeNonce(key: Uint8Array, terms: NonceTerms, issuedAt: number):
 /** The issue time in unix milliseconds; null where the nonce is not ours, or is of other terms. */
 export function readNonce(key: Uint8Array, terms: NonceTerms, nonce: string): number | null {
   const bytes = Buffer.from(nonce, 'base64url');
-  // One text only for the same bytes, or a spent nonce would have twins.
+  // Only one text is accepted for the same bytes: another would hash differently, and a spent nonce could be used
+  // again.
   if (bytes.length !== TIME + RANDOM + MAC || bytes.toString('base64url') !== nonce) return null;
   const head = bytes.subarray(0, TIME + RANDOM);
   if (!timingSafeEqual(macOf(key, terms, head), bytes.subarray(TIME + RANDOM))) return null;
@@ -39,7 +40,7 @@ export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** Reads the key that `migrate` made, once it can be had; a failure is not remembered. */
+/** Reads the key that `migrate` made, and caches it; a failure is not cached. */
 export function nonceKeyOf(db: Queries): () => Promise<Uint8Array> {
   let known: Uint8Array | null = null;
   return async () => {

@@ -16,7 +16,9 @@ const dead = () =>
     'the challenge is unknown, used, expired, or of another mint or key: ask for a new one',
   );
 
-/** `POST /api/agent/session`: a bearer token for a signed challenge, whose nonce is spent whatever the answer is. */
+/**
+ * `POST /api/agent/session`: a token for a signed challenge. Its first valid signature spends the nonce in any case.
+ */
 export async function session(parts: AgentParts, { body, clientAddress }: RouteContext): Promise<RouteReply> {
   const { db, serviceName, publicUrl } = parts;
   await parts.admit(clientAddress);
@@ -49,7 +51,10 @@ export async function session(parts: AgentParts, { body, clientAddress }: RouteC
   return { status: 200, body: await start };
 }
 
-/** The first valid signature has the nonce, in all processes together. @throws Refusal invalid_challenge */
+/**
+ * Spends the nonce: only the first valid signature can, in all processes together.
+ * @throws Refusal invalid_challenge
+ */
 function spend({ db }: AgentParts, nonceHash: string, expiresAt: string): Promise<void> {
   return db.transaction(async (tx) => {
     const now = await takeTurn(tx, `nonce:${nonceHash}`);

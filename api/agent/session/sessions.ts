@@ -19,9 +19,9 @@ export interface Key {
 
 export interface LiveSession extends Key {
   tokenHash: string;
-  /** A reading has shown another agent since it was started. */
+  /** A reading of the chain has shown another agent since the session started. */
   rotatedOut: boolean;
-  /** Of the reading that it was started by. */
+  /** Slot of the reading that the session was started by. */
   slot: bigint;
   /** Slot of the newest reading of the policy that is known, in any process. */
   knownSlot: bigint;
@@ -97,12 +97,12 @@ export async function startSession(
   return { token, tokenType: 'Bearer', expiresAt: (row as { expires_at: string }).expires_at };
 }
 
-/** Ends every session of a key that was the agent; those that it started after it came back go on. */
+/** Ends the key's sessions that are marked rotated out; those started after the key became the agent again go on. */
 export async function endRotatedOut(db: Queries, { mint, agent }: Key): Promise<void> {
   await db.query('DELETE FROM sessions WHERE mint = $1 AND agent = $2 AND rotated_out', [mint, agent]);
 }
 
-/** Ends every session of the key that was started before its policy had another agent in this slot. */
+/** Ends every session of the key that was started before `slot`, in which the policy's agent changed. */
 export async function endStartedBefore(db: Queries, { mint, agent }: Key, slot: bigint): Promise<void> {
   await db.query('DELETE FROM sessions WHERE mint = $1 AND agent = $2 AND slot < $3::text::bigint', [
     mint,

@@ -23,7 +23,7 @@ export function isSmallOrder(key: Uint8Array): boolean {
   return SMALL_ORDER.some((point) => point.equals(unsigned));
 }
 
-/** Every reading of the text as exactly 64 bytes; of each encoding only the one text that it writes. */
+/** Every reading of the text as exactly 64 bytes; of each encoding only its canonical text, with or without padding. */
 export function signatureReadings(text: string): Uint8Array[] {
   if (text.length > 100) return [];
   const readings: Buffer[] = [];
@@ -43,8 +43,8 @@ export function signatureReadings(text: string): Uint8Array[] {
 }
 
 /**
- * Whether some reading of `signature` is the key's over the message. tweetnacl alone takes S + L for S; both must
- * accept.
+ * Whether some reading of `signature` is the key's signature of the message. node:crypto and tweetnacl must both
+ * accept: tweetnacl alone takes S + L for S.
  * @param key 32 bytes
  */
 export function isSigned(message: Uint8Array, signature: string, key: Uint8Array): boolean {

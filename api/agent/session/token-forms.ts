@@ -1,9 +1,9 @@
 const LENGTH = 43;
 
-/** Hashes of texts; none of a text twice. */
+/** The hash of a text; called once for each text. */
 export type HashOf = (text: string) => string;
 
-/** The hashes of all that may be a token in a text, whatever was done to it so that it does not look like one. */
+/** The hashes of everything in a text that may be a token, however it was disguised. */
 export function tokenHashesIn(text: string, hashOf: HashOf): string[] {
   const candidates = new Set<string>();
   for (const form of formsOf(text))
@@ -13,11 +13,11 @@ export function tokenHashesIn(text: string, hashOf: HashOf): string[] {
 }
 
 /**
- * As it stands; without what separates, hides, marks or widens letters; backwards; in the other alphabet of base64; with escapes,
- * base64 and hex undone.
+ * The text as it stands; without separators, invisible characters, marks and wide letters; backwards; in the other
+ * alphabet of base64; with escapes, base64 and hex undone.
  */
 function formsOf(text: string): Set<string> {
-  // Taken apart: a letter and the mark on it may be one character.
+  // NFKD takes letters apart: a letter and the mark on it may be one character.
   const plain = text.normalize('NFKD').replace(/[\s\p{Cf}\p{M}]+/gu, '');
   const backwards = [...plain].reverse().join('');
   return new Set([
@@ -45,7 +45,7 @@ function unescaped(text: string): string {
 
 const RUNS = { base64: /[A-Za-z0-9+/_-]{57,}/g, hex: /[0-9a-f]{86,}/gi };
 
-/** What the runs of a text stand for; where in a run a code begins nobody knows. */
+/** The runs of a text, decoded from each of `places` offsets: where in a run the encoded token begins is not known. */
 function decoded(text: string, code: keyof typeof RUNS, places: number): string[] {
   return [...text.matchAll(RUNS[code])].flatMap(([run]) =>
     Array.from({ length: places }, (_, at) => Buffer.from(run.slice(at), code).toString('latin1')),
