@@ -54,10 +54,7 @@ const RPC_TIMEOUT_MS = 5_000;
 const STORE_CONNECTIONS = 2;
 const RPC_MAX_BYTES = 1024 * 1024;
 
-/**
- * The agents' side over its Postgres. An embedded one is migrated here; a server by `migrate`, unless `migrates` is
- * set.
- */
+/** The agents' side over its Postgres. An embedded one is migrated here, a server only where `migrates` is set. */
 export async function openAgentSide(options: AgentSideOptions): Promise<AgentSide> {
   const { config, publicUrl, rpcUrls, waits, currentStore, logger, migrates = false } = options;
   const opening = openDb(config).then(async (opened) => {

@@ -15,8 +15,9 @@ type Sums = Pick<
 export type DayRow = Sums & Pick<QuoteDayRow, 'day' | 'quote_mint'>;
 
 /**
- * Events without a time whose day is known all the same are rows of their own, and so is the day of one that is to be
- * summed up. Of an incomplete transaction the day is known, and that is all there may be of it.
+ * Rows beside the summed days: each event without a block time whose day is known all the same; the day, without
+ * amounts, of an event that is still to be summed up; and the day of each incomplete transaction, which may be all that
+ * is known of it.
  */
 export function datedRows({ incomplete }: IndexState): DayRow[] {
   const days = [...new Set(incomplete.days.map(([day]) => day))].sort();
@@ -26,7 +27,7 @@ export function datedRows({ incomplete }: IndexState): DayRow[] {
   ];
 }
 
-/** One entry per UTC day that has an event, oldest first. @param rows dated ones among them */
+/** One entry per UTC day that has an event, oldest first. @param rows the summed days, and those of `datedRows` */
 export function revenueByDay(
   rows: readonly DayRow[],
   quotes: ReadonlyMap<string, NamedQuote>,
@@ -48,7 +49,7 @@ export function revenueByDay(
   });
 }
 
-/** An event whose neighbours are of one day, as a day of its own; none where they are not. */
+/** An undated event as a row of its day, where the times around it are of one day; else nothing. */
 function datedRow(event: UndatedEvent): DayRow[] {
   const day = dayBetween(event);
   if (day === null) return [];
@@ -67,7 +68,7 @@ function datedRow(event: UndatedEvent): DayRow[] {
   ];
 }
 
-/** One row a day and quote asset, by quote asset. */
+/** One row per day and quote asset, ordered by quote asset. */
 function merged(rows: readonly DayRow[]): DayRow[] {
   const one = (same: DayRow[]): DayRow => {
     const [first] = same as [DayRow];

@@ -12,9 +12,9 @@ import { listed, type Page } from './page.ts';
 
 export interface AgentOptions extends HttpOptions {
   mint: string;
-  /** 64 bytes, or something that signs with it elsewhere. */
+  /** The secret key, 64 bytes, or a signer that holds it elsewhere. */
   key: Uint8Array | Signer;
-  /** PUBLIC_URL of the service, where it is reached under another address. */
+  /** PUBLIC_URL of the service, where that is not `url`. */
   publicUrl?: string;
   /** SERVICE_NAME of the service, checked where it is given. */
   service?: string;
@@ -36,15 +36,15 @@ export interface Agent {
 
 /** A session this close to its end is renewed before it is used. */
 const RENEW_MS = 60_000;
-/** What a request that got no answer may still take to be stored. */
+/** How long a request that got no answer may still take to be stored. */
 const SETTLE_MS = 1_500;
 const REMEMBERED = 200;
-/** What the clocks of a service may be apart, and what ours may have moved since it signed in. */
+/** How far the clocks of a service's machines may be apart, and ours may have drifted since the sign-in. */
 const CLOCKS_MS = 2_000;
 
 interface Sending<T> {
   send(live: Login): Promise<T>;
-  /** @param mayBe whether what has the name, and was stored at the time, may be what got no answer. */
+  /** @param mayBe whether something stored under this name at this time may be the write that got no answer. */
   find(mayBe: (name: string, at: string | null) => boolean): Promise<T | null>;
   /** The name of what was stored. */
   stored(answer: T): string;
@@ -66,7 +66,7 @@ export function createAgent(options: AgentOptions): Agent {
   let signingIn: Promise<Login> | null = null;
   const answered: string[] = [];
 
-  /** One sign-in for all who wait for it; a failed one is not remembered. */
+  /** Starts one sign-in, which all calls that need it share; a failed one is not remembered. */
   function signIn(): Promise<Login> {
     const begun = login(terms);
     signingIn = begun;
@@ -100,7 +100,9 @@ export function createAgent(options: AgentOptions): Agent {
     }
   }
 
-  /** What is found may be neither older than the write nor what this client was answered before. */
+  /**
+   * `find` must give nothing older than the write, and nothing that was the answer to an earlier write of this client.
+   */
   async function write<T>({ send, find, stored }: Sending<T>): Promise<T> {
     const startedAt = clock();
     const answer = await onceOnly({

@@ -132,7 +132,7 @@ function readerOf(values: FlagValues): Reader {
   return { url, given, needed, agent };
 }
 
-/** Of a service that is reached under another address than it names itself by. */
+/** Advice where a service is reached under another address than it names itself by; empty for any other refusal. */
 const wayOutOf = (refusal: string): string =>
   refusal.includes('its URL line is') ? ': where that is the service you mean, --public-url names it so' : '';
 

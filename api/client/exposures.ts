@@ -7,10 +7,10 @@ export interface ExposuresPage extends ExposuresResponse {
   next: Page | null;
 }
 
-/** Ten million rows, years of as many as an agent may write; a service that goes on for ever is given up. */
+/** Ten million rows, years of the most that an agent may write: a service whose list goes on beyond is given up. */
 const MOST_PAGES = 50_000;
 
-/** All rows of a list, one page after another. A row that moves to the next page meanwhile is there once. */
+/** All rows of a list, one page after another. A row that moves to the next page meanwhile is yielded once. */
 export async function* everyExposure(
   read: (page: Page | undefined) => Promise<ExposuresPage>,
 ): AsyncGenerator<Exposure> {
@@ -24,7 +24,7 @@ export async function* everyExposure(
       yield row;
     }
     if (next === null) return;
-    // A service that reaches no further back names the same page again.
+    // A service that cannot page any further names the same page again.
     if ((next.offset ?? 0) <= (page?.offset ?? 0)) break;
     page = next;
   }

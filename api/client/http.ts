@@ -3,7 +3,7 @@ export class ApiError extends Error {
   override name = 'ApiError';
   readonly status: number;
   readonly code: string | null;
-  /** Seconds after which the same may be accepted, where the service says so. */
+  /** Seconds after which the same request may be accepted, where the service says so. */
   readonly retryAfter: number | null;
 
   constructor(status: number, code: string | null, message: string, retryAfter: number | null) {
@@ -95,7 +95,9 @@ export function createSender(options: HttpOptions): SendRequest {
   };
 }
 
-/** The text of an answer, however long its sender would go on, or however small it was packed. */
+/**
+ * The text of an answer, bounded in decompressed bytes: an endless answer or a small one that unpacks to a huge one.
+ */
 async function readBounded(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -107,7 +109,7 @@ async function readBounded(response: Response): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-/** A proxy's error and a failure inside say nothing of what was stored. */
+/** Whether a status tells if a write was stored: a proxy's error and an internal failure do not. */
 const saysWhatHappened = (status: number) => status < 500 || status === 503;
 
 function answerOf(what: string, response: Response, text: string): unknown {

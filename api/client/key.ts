@@ -25,7 +25,7 @@ function privateKeyOf(seed: Uint8Array) {
 
 /**
  * @param secretKey 64 bytes in the usual form: the seed, then the public key.
- * @throws RangeError where it is of another length or its halves do not belong together; the bytes are not told.
+ * @throws RangeError, which holds no bytes, where it is of another length or its halves do not belong together.
  */
 export function createSigner(secretKey: Uint8Array): Signer {
   if (secretKey.length !== 64) throw new RangeError('a secret key is 64 bytes');

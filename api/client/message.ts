@@ -20,7 +20,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const CLOCKS_MS = 2 * 60_000;
 const LIFETIME_MS = 10 * 60_000;
 const MAX_LENGTH = 2_000;
-/** Issue time, 16 random bytes, a MAC. What a service calls a nonce must be none of its sentences: the key would sign them. */
+/** Issue time, 16 random bytes, a MAC. Any other text may not pass for a nonce, or the key would sign what it says. */
 const NONCE_BYTES = 8 + 16 + 32;
 const SERVICE = /^([a-z0-9.-]{1,64}): agent session$/;
 
@@ -31,7 +31,7 @@ const SERVICE = /^([a-z0-9.-]{1,64}): agent session$/;
  */
 export function checkMessage(message: string, expected: ExpectedMessage): number {
   const unsafe = (what: string) => new UnsafeMessageError(`not signed: ${what}`);
-  // Both are what a service sent, whatever their types say.
+  // Both are what a service sent, so their types are not guaranteed.
   if (typeof message !== 'string' || typeof expected.nonce !== 'string')
     throw unsafe('the service sent no message with a nonce');
   if (message.length > MAX_LENGTH || !/^[\x20-\x7e\n]+$/.test(message))

@@ -1,23 +1,24 @@
 import { ApiError, NoAnswerError, wait } from './http.ts';
 
 export interface Write<T> {
-  /** Calls `leaves` before what may be stored is sent. */
+  /** Calls `leaves` just before it sends the request that may be stored. */
   send(leaves: () => void): Promise<T>;
   /** What is stored of it; null where nothing is. */
   find(): Promise<T | null>;
-  /** What a request that got no answer may still take to be stored, and the least wait between two looks. */
+  /** How long a request that got no answer may still take to be stored, and the least wait between two look-ups. */
   settleMs: number;
 }
 
-/** Looks at what may be stored, before it is said that nobody knows. */
+/** Look-ups of what may be stored, before the outcome is reported as unknown. */
 const LOOKS = 4;
-/** What may be otherwise soon: a policy that is not indexed yet, and a service that has too much to do. */
+/** Statuses that may pass soon: of a policy that is not indexed yet, and of a service that has too much to do. */
 const PASSING = [404, 429, 503];
 const MOST_WAIT_MS = 30_000;
 
 /**
- * Where no answer came, `find` looks for what may have been stored; only if there is nothing is it sent once more.
- * @throws NoAnswerError where it may be stored: what a look-up is refused with is never thrown as the write's own.
+ * Sends a write. Where no answer came, `find` looks for what may have been stored; only if it finds nothing, the write
+ * is sent once more.
+ * @throws NoAnswerError where the write may be stored: a refusal of a look-up is never thrown as the write's own.
  */
 export async function onceOnly<T>({ send, find, settleMs }: Write<T>): Promise<T> {
   let left = false;
@@ -30,7 +31,7 @@ export async function onceOnly<T>({ send, find, settleMs }: Write<T>): Promise<T
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
     await wait(settleMs);
-    // A sign-in may be what got no answer.
+    // Where the write has not left, it was the sign-in that got no answer.
     if (left) lost = error;
   }
   const stored = lost === null ? null : await lookFor(find, lost, settleMs);
@@ -44,7 +45,7 @@ export async function onceOnly<T>({ send, find, settleMs }: Write<T>): Promise<T
   }
 }
 
-/** A look-up that fails says nothing of the write: whoever took its refusal for the write's would send that again. */
+/** A failed look-up says nothing of the write: a caller who took its refusal for the write's would send that again. */
 async function lookFor<T>(
   find: () => Promise<T | null>,
   lost: NoAnswerError,
@@ -61,7 +62,7 @@ async function lookFor<T>(
   }
 }
 
-/** null where looking again is no use, or too far off. */
+/** Milliseconds until the next look-up; null where another is no use, or too far off. */
 function waitBehind(failure: unknown, leastMs: number): number | null {
   if (!(failure instanceof ApiError) || !PASSING.includes(failure.status)) return null;
   const asked = (failure.retryAfter ?? 0) * 1000;

@@ -5,13 +5,13 @@ export interface Page {
   offset?: number;
 }
 
-/** Among other links: a proxy may add its own. */
+/** The link to the next page, also among other links: a proxy may add its own. */
 const NEXT = /<([^<>]*)>\s*;\s*rel="?next"?/i;
 
 /**
- * Where a list goes on behind a page, by the `Link` of its answer; null where it ends. Of its target the numbers alone
- * are taken: a token goes nowhere that a service names.
- * @throws NoAnswerError where it goes on and nobody can read where.
+ * The next page of a list, from the `Link` header of an answer; null where the list ends. Only the numbers of its
+ * target are used: the token is never sent to an address that a service names.
+ * @throws NoAnswerError where there is a next page and its offset cannot be read.
  */
 export function nextPage(link: string | null): Page | null {
   const target = NEXT.exec(link ?? '')?.[1];
@@ -25,7 +25,7 @@ export function nextPage(link: string | null): Page | null {
 const numberOf = (text: string | null): number | null =>
   text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
-/** What a service calls a list. @throws NoAnswerError where it is none */
+/** The rows that a service answered. @throws NoAnswerError where they are no list of objects */
 export function listed<Row>(rows: Row[]): Row[] {
   if (!Array.isArray(rows) || !rows.every((row) => typeof row === 'object' && row !== null))
     throw new NoAnswerError('the service answered no list');

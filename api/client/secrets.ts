@@ -5,7 +5,7 @@ import { publicKeyOf } from './key.ts';
 export function secretIn(text: string): string | null {
   if (/\[\s*(?:\d{1,3}\s*,\s*){31,}\d{1,3}\s*\]/.test(text)) return 'a private key as a list of bytes';
   for (const [run] of text.matchAll(/[A-Za-z0-9+/_=-]{43,}/g)) {
-    // Base58 and tokens have none of these signs: they may stand between them.
+    // Base58 and tokens contain none of these characters, so a secret may stand between two of them.
     for (const word of new Set([run.replace(/=+$/, ''), ...run.split(/[+/=]/)])) {
       const found = secretWord(word);
       if (found !== null) return found;
@@ -17,7 +17,7 @@ export function secretIn(text: string): string | null {
 function secretWord(word: string): string | null {
   if (readings(word).some(isKeyPair)) return 'a private key';
   if (/^[0-9a-fA-F]{64}$/.test(word)) return 'a private key in hexadecimal';
-  // A token's length is that of a public key's text too.
+  // The base58 text of a public key may be as long as a token.
   if (/^[A-Za-z0-9_-]{43}$/.test(word) && decodeKey(word) === null) return 'a session token';
   return null;
 }

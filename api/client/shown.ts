@@ -1,4 +1,4 @@
-/** What a terminal would obey, or what turns the order of a line around. */
+/** Characters that a terminal would obey, or that reverse the direction of a line. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const SENTENCE_MAX = 500;
 
@@ -7,7 +7,7 @@ export function shown(text: string): string {
   return text.replace(UNPRINTABLE, escaped);
 }
 
-/** A sentence of a service, on one line and no longer than one. */
+/** A sentence of a service, on one line and cut at SENTENCE_MAX characters. */
 export function shownSentence(text: string): string {
   return shown(text.length > SENTENCE_MAX ? `${text.slice(0, SENTENCE_MAX)}…` : text);
 }

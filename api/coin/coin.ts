@@ -75,7 +75,7 @@ function imageOf(token: MintRow | undefined): Pick<CoinResponse, 'imageUrl' | 'i
   return { imageUrl, ...(reason === null ? {} : { imageReason: reason }) };
 }
 
-/** Where nothing failed. */
+/** Why there is no image, where reading the document did not fail. */
 function noImage(token: MintRow | undefined): string {
   if (token === undefined) return 'the mint is not read yet';
   if (token.has_metadata !== 1) return 'the mint has no metadata';
@@ -106,7 +106,7 @@ function counters(policy: StoredPolicy): CoinResponse['counters'] {
   };
 }
 
-/** A write of the account may be applied before its transaction is: the newer of the two. */
+/** The newer of the two: a write of the account may be applied before its transaction is. */
 function lastSignature(policy: StoredPolicy, last: LastTransactionRow | undefined): string | null {
   if (last === undefined) return policy.signature;
   return policy.signature !== null && BigInt(policy.slot) > BigInt(last.slot)

@@ -16,13 +16,13 @@ export interface Coin {
   settings: ReadSettings;
 }
 
-/** Finds the policy of a mint; null for any text that is none of an indexed policy. */
+/** Finds the policy of a mint; null for any text that is not the mint of an indexed policy. */
 export function coinFinder({ settings }: Pick<ReadDeps, 'settings'>) {
   const program = decodeKey(settings.programId);
   if (program === null) throw new TypeError('programId is no public key');
-  /** Of policies that are there: deriving one costs as much as an answer. */
+  /** Addresses of existing policies, by mint: deriving one costs as much as an answer. */
   const addresses = createLru<string>(50_000);
-  /** Of those that were not there, each while it is looked for: a flood of made-up mints takes no other's place. */
+  /** Addresses while they are looked for, and of mints without a policy: a flood of made-up mints evicts none above. */
   const unknown = createLru<string>(1_000);
   const addressOf = (mint: string): string | null => {
     const known = addresses.get(mint) ?? unknown.get(mint);

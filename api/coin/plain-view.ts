@@ -2,7 +2,7 @@ import type { AccountColumns, CamelCase, Plain, PlainField } from '../../schemas
 import { camelCase } from '../../schemas/program/idl.ts';
 import type { CoinResponse } from '../../schemas/responses/coin/coin.ts';
 
-/** Of a row that was written before there was a column for the field. */
+/** The reason for a row that was written before there was a column for the field. */
 export const NOT_READ_SINCE_ADDED = 'this account was not read since the indexer began to store the field';
 
 /** The policy's fields that are shown as they are. */

@@ -21,7 +21,7 @@ export function pollerReading(
   const at = row !== undefined && isLasting(row) ? Number(row.read_at) : now;
   const unread = unreadReason(venue, row?.read_at, settings, at);
   if (row === undefined || unread !== null) return absent(POLLER_SOURCE, unread ?? 'not polled yet');
-  // What was answered is not the equity of the account, or nobody could be asked for it: no reading, as of OPTION accounts.
+  // The answer is not the account's equity, or no venue could be asked: that is no reading, as of OPTION accounts.
   if (row.equity === null && row.reason !== null) return absent(POLLER_SOURCE, row.reason);
   const asOf = timeOfMillis(row.venue_time);
   const why = row.error ?? 'the venue gave no number';
@@ -36,5 +36,5 @@ export function pollerReading(
   };
 }
 
-/** Of what is no address of its venue nobody was asked: the account alone says so, which stays as it is. */
+/** Whether a reason never ages: the account names no address of its venue, so that no venue was asked. */
 const isLasting = ({ reachable, reason }: VenueReadingRow) => reachable === 0 && reason !== null;

@@ -18,7 +18,7 @@ export function positions({ mint, policy, view, settings }: Coin): PositionsResp
   const remote = view
     .get('venueAccounts', policy.address)
     .filter((row) => row.kind === 'Remote' && row.revoked === 0);
-  // Ages.
+  // The ages in the answer change every second.
   if (remote.length > 0) view.until(nextSecond(view.now));
   return {
     mint,
@@ -39,7 +39,7 @@ export function positions({ mint, policy, view, settings }: Coin): PositionsResp
   };
 }
 
-/** The newest reading of an account, which comes to be too old at a moment that is known. */
+/** The newest reading of an account; limits the view to the moment at which that reading becomes too old. */
 function readingOf(venueAccount: string, view: View, { readingMaxAgeMs }: ReadSettings) {
   const reading = view.get('venueReading', venueAccount);
   if (reading !== undefined) view.until(agesAt(Number(reading.read_at), readingMaxAgeMs, view.now));

@@ -31,14 +31,16 @@ export function venueAccountView(
   return { tokenAccount, kind: row.kind, ...shared, local };
 }
 
-/** What the Local accounts hold, for a sum: of the quote asset the program counts it, whatever it is registered with. */
+/**
+ * The Local balances, for a sum. Like the program it counts the quote asset, whatever an account is registered with.
+ */
 export const localBalances = (view: View, local: readonly VenueAccountRow[], quoteMint: string): Figure[] =>
   local.map(({ asset_mint: asset, token_account: address }) => {
     const row = view.get('tokenAccount', address);
     return row?.mint === quoteMint ? balanceOf(address, row) : balanceIn(asset, address, row);
   });
 
-/** Those of them whose balances are of another asset: in a sum they are no amounts of the quote. */
+/** The token accounts that hold another asset than the quote: a sum must not count their balances as quote. */
 export const localOfOtherAssets = (
   view: View,
   local: readonly VenueAccountRow[],
@@ -46,8 +48,8 @@ export const localOfOtherAssets = (
 ): string[] => local.filter((row) => heldMint(view, row) !== quoteMint).map(addressOf);
 
 /**
- * The Local accounts, revoked ones too, whose balances may have been of another asset before: that are of another now, or
- * were registered with one.
+ * The Local token accounts, revoked ones too, whose earlier balances may be of another asset than the quote: those that
+ * hold another now, or are registered with one.
  */
 export function localMaybeOfOtherAssets(view: View, { address, quote_mint }: StoredPolicy): string[] {
   const isQuote = (mint: string) => mint === quote_mint;
@@ -66,7 +68,7 @@ const addressOf = ({ token_account }: VenueAccountRow): string => token_account;
 export interface Unrevoked {
   local: VenueAccountRow[];
   remote: VenueAccountRow[];
-  /** Why what they hold is not all that the policy has at venues; null where it is. */
+  /** Why these are not all of the policy's unrevoked venue accounts; null where they are. */
   reason: string | null;
 }
 

@@ -6,7 +6,9 @@ import { POLLER_SOURCE } from '../figures/sources.ts';
 import { agesAt, neverReadReason, unreadReason } from '../figures/venue-readings.ts';
 import type { View } from '../latest/view.ts';
 
-/** `GET /venues/<options_venue>/currencies`: those that have options, as last read; a price of one only while it holds. */
+/**
+ * `GET /venues/<options_venue>/currencies`: those with options, as last read; prices only while that is recent enough.
+ */
 export function currencyList(view: View, settings: ReadSettings): CurrenciesResponse {
   const envelope = { venue: settings.optionsVenueId, source: POLLER_SOURCE };
   const read = settings.polledVenues.includes('options') ? view.one('currencies') : null;

@@ -7,7 +7,7 @@ export type ReadPosts = (
   offset: number,
 ) => Promise<{ total: number; posts: AgentPost[] }>;
 
-/** Posts of all mints by their numbers, which grow; one may become visible behind a higher one. */
+/** Posts of all mints by their ascending numbers; a post may become visible after one with a higher number. */
 export interface NumberedPosts {
   /** 0 before the first. */
   newest(): Promise<bigint>;

@@ -14,10 +14,10 @@ export interface ReadSettings extends VenueIds {
   ammProgramId: string;
   launchpadVenueId: string;
   ammVenueId: string;
-  /** Venues whose address is configured: of others there is no reading, whatever was once read. */
+  /** Venues whose URL is configured: others have no reading, even where one was stored before. */
   polledVenues: readonly RemoteVenue[];
-  /** Sources of prices whose address is configured; the catalogue of pairs is the first one's. */
+  /** Price sources whose URL is configured; `catalogue` is the source of the pair catalogue too. */
   pricesFrom: readonly PriceRow['source'][];
-  /** Older readings of venues are absent. */
+  /** Readings of venues that are older than this are absent. */
   readingMaxAgeMs: number;
 }

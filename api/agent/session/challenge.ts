@@ -14,8 +14,7 @@ export async function challenge(parts: AgentParts, context: RouteContext): Promi
   const { db, serviceName, publicUrl } = parts;
   const mint = keyOf(context.body, 'mint').text;
   const agent = keyOf(context.body, 'agent').text;
-  // What follows asks the store and the chain, so it counts whatever they answer: for an unknown mint or a foreign key
-  // too.
+  // What follows asks the store and the chain, so the attempt counts, also with an unknown mint or a foreign key.
   await parts.countAttempt(
     `challenge:${context.clientAddress}`,
     CHALLENGES,

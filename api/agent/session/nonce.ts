@@ -23,8 +23,7 @@ export function makeNonce(key: Uint8Array, terms: NonceTerms, issuedAt: number):
 /** The issue time in unix milliseconds; null where the nonce is not ours, or is of other terms. */
 export function readNonce(key: Uint8Array, terms: NonceTerms, nonce: string): number | null {
   const bytes = Buffer.from(nonce, 'base64url');
-  // Only one text is accepted for the same bytes: another would hash differently, and a spent nonce could be used
-  // again.
+  // Only one text is accepted for the same bytes: with another hash, a spent nonce could be used again.
   if (bytes.length !== TIME + RANDOM + MAC || bytes.toString('base64url') !== nonce) return null;
   const head = bytes.subarray(0, TIME + RANDOM);
   if (!timingSafeEqual(macOf(key, terms, head), bytes.subarray(TIME + RANDOM))) return null;
