@@ -13,16 +13,16 @@ export function balanceOf(address: string, row: Omit<TokenAccountRow, 'mint'> | 
 }
 
 /**
- * What an account that is registered with an asset is of: whoever owns it may close it and make it again of another. One of
- * whose mint nobody told is of that which it is registered with.
+ * The mint of a token account that is registered with `asset`: its owner may close it and open it again for another
+ * mint. Where its mint is not known, it is taken to be `asset`.
  */
 export function mintIn(asset: string, row: TokenAccountRow | undefined): string {
   return row?.exists === 1 && row.mint !== '' ? row.mint : asset;
 }
 
 /**
- * The balance of an account that is registered with an asset: of another the amount says nothing. Those at addresses of the
- * program are the program's alone.
+ * The balance of an account that is registered with `asset`; absent where it is of another mint, whose amount says
+ * nothing. Accounts at the program's own addresses need no such check: only the program can open them.
  */
 export function balanceIn(asset: string, address: string, row: TokenAccountRow | undefined): Figure {
   const mint = mintIn(asset, row);
@@ -33,8 +33,8 @@ export const otherAsset = (address: string, mint: string, asset: string): string
   `the token account ${address} is of ${mint}, not of ${asset}, which it is registered with`;
 
 /**
- * The sum of amounts, as old as the oldest of them; absent for the reason of the first that is.
- * @param none asOf of the zero that a sum of nothing is.
+ * The sum of amounts, as old as the oldest of them; absent, for the reason of the first absent one, where any is.
+ * @param none asOf of an empty sum, which is zero.
  */
 export function sumOf(figures: readonly Figure[], source: string, none: string | null): Figure {
   const missing = figures.find((one) => one.absent);

@@ -1,7 +1,7 @@
-/** Gone through once for each list, however many figures ask. */
+/** Each list grouped by the first element of its entries, once, however many figures ask. */
 const known = new WeakMap<readonly (readonly [string, ...unknown[]])[], ReadonlyMap<string, unknown>>();
 
-/** Those entries of a list that begin with this text. */
+/** The entries of a list whose first element is `first`. */
 export function entriesOf<Entry extends readonly [string, ...unknown[]]>(
   list: readonly Entry[],
   first: string,

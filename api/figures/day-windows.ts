@@ -11,7 +11,7 @@ import type { View } from '../latest/view.ts';
 export const eventsOfDay = (view: View, mint: string): EventsOfDay =>
   told(view, eventsAt(view.get('eventsOfDay', mint), seconds(view)));
 
-/** Its claims of fees. */
+/** Fee claims of a mint in the last 24 hours. */
 export const claimsOfDay = (view: View, mint: string): ClaimsOfDay =>
   told(view, claimsAt(view.get('claimsOfDay', mint), seconds(view)));
 

@@ -18,7 +18,7 @@ export function poolOf(launchpad: string, mint: string, quoteMint: string): stri
   return pool;
 }
 
-/** Deriving an address costs more than all else of a row. */
+/** Pool addresses: deriving one costs more than all else of a row. */
 const pools = createLru<string>(50_000);
 
 function keyOf(text: string): Uint8Array {
@@ -27,7 +27,7 @@ function keyOf(text: string): Uint8Array {
   return key;
 }
 
-/** Curve price times the pool's supply, live on the curve only; each link absent for its own reason. */
+/** Curve price times the pool's supply, only while the pool is on its curve; each part absent for its own reason. */
 export function marketCapOf(
   pool: string,
   row: PoolRow | undefined,

@@ -18,7 +18,7 @@ export function dayReason(view: Pick<View, 'now' | 'until' | 'state'>): string |
   const covered = state.openGaps.every(
     (gap) =>
       gap.open_partitions > 0 &&
-      // Of a partition that has not applied the opening yet nobody knows what it has.
+      // What a partition lacks is not known before it has applied the opening of the gap.
       gap.partitions >= state.applied.transaction_partitions &&
       gap.to_time !== null &&
       Number(gap.to_time) <= after,
@@ -39,7 +39,9 @@ export function incompleteReason(
   return lackReason(missing, amount, 'a transaction of this policy');
 }
 
-/** Why its sum of the last 24 hours is: a transaction that lacks the amount may lie in them. */
+/**
+ * Why a policy's sum of the last 24 hours is absent: a transaction that lacks the amount may lie in them; else null.
+ */
 export function incompleteLately(
   view: Pick<View, 'now' | 'until'> & { state(): Pick<IndexState, 'incomplete'> },
   policy: string,
@@ -47,7 +49,7 @@ export function incompleteLately(
 ): string | null {
   const { after } = lastDay(view.now);
   const lately = entriesOf(view.state().incomplete.policies, policy).filter(
-    // Behind one that is ahead of the clock older ones may be hidden.
+    // A newest time ahead of the clock counts too: it may hide older transactions that lie in the 24 hours.
     ([, what, newest]) => lacks([what], amount) && (newest === null || Number(newest) > after),
   );
   for (const [, , newest] of lately) if (newest !== null) view.until((Number(newest) + DAY_S) * 1000);
@@ -58,13 +60,13 @@ export function incompleteLately(
   );
 }
 
-/** Why a sum of what was before any end that is behind the beginning of this hour, since 1970, is absent. */
+/** Why sums up to an end are absent for every end later than the beginning of `hour`, in hours since 1970. */
 export interface IncompleteFrom {
   hour: number;
   reason: string;
 }
 
-/** From when on a policy's sum of an amount is absent, and why, oldest first; nothing where its transactions tell it all. */
+/** From when on a policy's sum of an amount is absent, and why, oldest first; empty where no transaction lacks it. */
 export function incompleteFrom(
   { incomplete }: Pick<IndexState, 'incomplete'>,
   policy: string,
@@ -77,7 +79,7 @@ export function incompleteFrom(
   return lackFrom(missing, amount, 'a transaction of this policy');
 }
 
-/** Likewise an amount's sum over all policies: of a transaction the day is known, if anything. */
+/** The same for an amount's sum over all policies: of an incomplete transaction at most the day is known here. */
 export function anyIncompleteFrom(
   { incomplete }: Pick<IndexState, 'incomplete'>,
   amount: Amount,
@@ -125,8 +127,8 @@ function lackReason(missing: readonly string[], amount: Amount, which: string): 
 }
 
 /**
- * A sum of events, absent where `reason` says why. One of nothing is as old as the marker.
- * @param lastTime unix seconds of the newest event summed; null where there is none, or the time of none is known.
+ * A sum of events, absent where `reason` says why. A sum of no events is as old as the marker.
+ * @param lastTime unix seconds of the newest event summed; null without events, or where no event's time is known.
  */
 export function eventSum(
   state: Pick<IndexState, 'markerTime'>,

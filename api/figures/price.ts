@@ -9,27 +9,30 @@ export type Price =
   | { usd: string; observedAt: string; source: PriceRow['source']; reason: null }
   | { usd: null; observedAt: null; source: null; reason: string };
 
-/** Of one that was closed nothing is waited for. */
+/** "No mint stands there" covers a mint that was closed: no later reading will bring its decimals. */
 export const NO_MINT = 'it is not read yet, or no mint stands there';
 
 const MAX_AGE_MS = 15 * 60_000;
-/** Of a price: products of a 128-bit amount and its rate, of six digits more, stay inside the store's 256 bits. */
+/** Digits of a price: a 128-bit amount times its rate, which has six digits more, stays inside the store's 256 bits. */
 const MOST_DIGITS = 30;
-/** In the order in which they are asked. */
+/** In order of preference. */
 const PRICE_SOURCES = ['catalogue', 'second'] as const;
 const NAMES: Record<PriceRow['source'], { name: string; variable: string }> = {
   catalogue: { name: 'the launch catalogue', variable: 'LAUNCHPAD_CATALOGUE_URL' },
   second: { name: 'the second price source', variable: 'PRICE_URL' },
 };
 
-/** Unix milliseconds at which the first of these readings is too old, or its time is no more ahead. */
+/** Unix milliseconds at which the next of these readings becomes too old, or its time is no longer too far ahead. */
 export function freshUntil(rows: readonly PriceRow[], now: number): number {
   const times = rows.map(observedMs).filter((at) => at !== null);
   const moments = times.flatMap((at) => [at - MAX_AHEAD_MS, at + MAX_AGE_MS + 1]);
   return Math.min(...moments.filter((moment) => moment > now), Number.POSITIVE_INFINITY);
 }
 
-/** Null where nobody knows: the catalogue tells a time, and what it tells none of would be new at every reading. */
+/**
+ * The time of a price in unix milliseconds; null where it is unknown. The second source gives no times, so that of our
+ * reading is taken. The catalogue does: a price of it without one would look new at every reading.
+ */
 function observedMs(row: PriceRow): number | null {
   const given = row.observed_at === null ? Number.NaN : Date.parse(row.observed_at);
   if (!Number.isNaN(given)) return given;
@@ -61,7 +64,7 @@ export function priceOf(
     }
     const observedAt = isoMillis(observed);
     if (now - observed > MAX_AGE_MS) reasons.push(`${name}'s price is older than 15 minutes (${observedAt})`);
-    // Of the two clocks that are ours, one may have been put back: that of the poller, or this one since.
+    // Either of our own clocks may have been set back: the poller's, or this process's since the reading.
     else if (observed - Math.min(now, Number(row.read_at)) > MAX_AHEAD_MS)
       reasons.push(`${name}'s price has a time that is still to come (${observedAt})`);
     else if (!isUsable(row.usd)) reasons.push(`${name}'s price is out of range`);
@@ -75,7 +78,7 @@ function isUsable(text: string): boolean {
   return price !== null && price.digits >= 0n && price.digits < 10n ** BigInt(MOST_DIGITS);
 }
 
-/** What counts of a price, for the rate and for dollars alike: digits behind its point give way where it has too many. */
+/** A price as it counts for rates and for dollars alike: cut after its point where it has more than MOST_DIGITS. */
 function countedPrice(text: string): Decimal | null {
   const price = parseDecimal(text);
   if (price === null) return null;

@@ -16,7 +16,7 @@ export interface Quote {
 }
 
 const CHAIN_SOURCE = 'chain:quote mint Token-2022 metadata';
-/** The chain has the address of that document alone. */
+/** The chain holds only the address of that document. */
 const DOCUMENT_SOURCE = 'metadata document:image of the quote mint';
 
 /** The name under which answers of the launch venue's pair catalogue are reported. */
@@ -38,7 +38,7 @@ export function quotesAt(view: View, settings: QuoteSettings, mints: readonly st
   return new Map(mints.map((mint) => [mint, quoteAt(view, settings, mint)]));
 }
 
-/** @param settings the same with every view */
+/** @param settings the same for every view: the part is kept under a name that does not hold them */
 export function quoteAt(view: View, settings: QuoteSettings, mint: string): Quote {
   return view.part(`quote ${mint}`, () => {
     const prices = view.get('prices', mint);
@@ -56,7 +56,7 @@ export interface NamedQuote {
   decimals: number | null;
 }
 
-/** @param launchpadVenueId the same with every view */
+/** @param launchpadVenueId the same for every view */
 export function quoteNameAt(view: View, launchpadVenueId: string, mint: string): NamedQuote {
   return view.part(`quote name ${mint}`, () => {
     const row = view.get('mint', mint);
@@ -115,7 +115,7 @@ function nameOf(
   return { symbol: null, name: null, decimals, symbolSource: null };
 }
 
-/** Why neither place names it: what was looked at there, or that it was not. */
+/** Why neither the catalogue nor the chain gives a symbol: none is there, or that source was not read. */
 function unnamedReason(
   row: MintRow | undefined,
   hasCatalogue: boolean,

@@ -1,6 +1,8 @@
 import { DAY_S } from '../../schemas/units.ts';
 
-/** Another clock may be as far ahead of ours. What has a time further ahead would be new for as long, however old it is. */
+/**
+ * How far another clock may be ahead of ours. Anything further ahead would count as new until then, however old it is.
+ */
 export const MAX_AHEAD_MS = 120_000;
 
 /** The oldest of the times of a computed figure's inputs; null where one is not known. */

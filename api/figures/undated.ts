@@ -6,18 +6,18 @@ import { lastDay, nextSecond } from './times.ts';
 
 const DAY = BigInt(DAY_S);
 
-/** The UTC day of an event that lies between two moments of it, YYYY-MM-DD; null where they are of different days. */
+/** The UTC day of an event, YYYY-MM-DD, where both bounds of its time are of one day; null where they are not. */
 export function dayBetween({ earliest, latest }: UndatedEvent): string | null {
   if (earliest === null || latest === null) return null;
   const day = BigInt(earliest) / DAY;
   return BigInt(latest) / DAY === day ? new Date(Number(day * DAY) * 1000).toISOString().slice(0, 10) : null;
 }
 
-/** Whether the sum of its day has the event by now nobody knows: its time was told just now, or is told no more. */
+/** Whether it is unknown if the sum of its day holds the event: its time came just now, or is no longer known. */
 export const isUnsettled = ({ block_time, summed }: UndatedEvent): boolean =>
   (block_time === null) === (summed === 1);
 
-/** Why figures of a UTC day are absent: an event of these kinds may be of it, or of another; null where none may. */
+/** Why figures of a UTC day are absent: an event of this kind may be of it or of another day; null where none may. */
 export function undatedReason(events: readonly UndatedEvent[], kind: string, day: string): string | null {
   const start = Date.parse(`${day}T00:00:00Z`) / 1000;
   const one = events.find(
@@ -46,13 +46,13 @@ export function undatedLately(
     : null;
 }
 
-/** Mints with events that may lie in the last 24 hours or not, in order. */
+/** Mints with undated events that may or may not lie in the last 24 hours, sorted. */
 export function undatedMints(view: Pick<View, 'now' | 'until' | 'state'>): string[] {
   const mints = new Set(view.state().incomplete.undatedEvents.map(({ mint }) => mint));
   return [...mints].filter((mint) => undatedLately(view, (event) => event.mint === mint) !== null).sort();
 }
 
-/** Whether an event may be after one moment and not after another, in unix seconds. */
+/** Whether the time of an event may lie in (after, until], in unix seconds. */
 function mayLie({ earliest, latest }: UndatedEvent, after: number, until: number): boolean {
   return (latest === null || Number(latest) > after) && (earliest === null || Number(earliest) <= until);
 }

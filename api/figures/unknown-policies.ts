@@ -6,8 +6,8 @@ const NOT_HERE =
   "the list of the program's accounts that was proved whole is here once the index has come to slot";
 
 /**
- * Why counts and sums over all policies are absent; null where every policy is known. One that was not written since
- * this service began is known where a node lists the program's accounts and the list is applied here, or where history is
+ * Why counts and sums over all policies are absent; null where every policy is known. A policy that was not written
+ * since this service began is known where a node's list of the program's accounts is applied here, or where history is
  * complete and each account that it names was read.
  */
 export function unknownPoliciesReason(view: View): string | null {

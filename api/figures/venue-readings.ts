@@ -20,13 +20,13 @@ export function unreadReason(
 export function agedReason(readAt: number, maxAgeMs: number, now: number): string | null {
   if (now - readAt > maxAgeMs)
     return `the newest reading is older than ${maxAgeMs / 1000} s (${isoMillis(readAt)})`;
-  // Our clock was put back since, and what is read from now on is older by it: this one stays until its time has come.
+  // Our clock was set back since. Later readings get earlier times, so this stays the newest until its time has come.
   if (readAt - now > MAX_AHEAD_MS)
     return `the newest reading has a time that is still to come (${isoMillis(readAt)})`;
   return null;
 }
 
-/** Unix milliseconds at which that is another. */
+/** Unix milliseconds at which `agedReason` next answers otherwise. */
 export function agesAt(readAt: number, maxAgeMs: number, now: number): number {
   const moments = [readAt - MAX_AHEAD_MS, readAt + maxAgeMs + 1];
   return moments.find((moment) => moment > now) ?? Number.POSITIVE_INFINITY;

@@ -9,7 +9,7 @@ import { type Range, readRange } from './range.ts';
 
 type Answer = (context: SharedContext, view: View) => RouteReply;
 
-/** Answers `GET /coins/:mint/history`: 404 for a mint without an indexed policy, 400 for a range that is none. */
+/** Answers `GET /coins/:mint/history`: 404 for a mint without an indexed policy, 400 for a range that is not valid. */
 export function coinHistoryAnswer(deps: ReadDeps): Answer {
   const find = coinFinder(deps);
   return (context, view) => {

@@ -1,6 +1,6 @@
 /**
- * Steps that are summed together, and kept until something of them changes. Blocks begin where they always do, whatever
- * range is asked for: all who ask share what was read, and many ranges cost no more than all of the past once.
+ * Steps that are summed together, and kept until something of them changes. Blocks begin at fixed ends, whatever range
+ * is asked for: all requests share what was read, and many ranges cost no more than the whole past once.
  */
 export const STEPS_A_BLOCK = 168;
 

@@ -8,7 +8,7 @@ import { marketCapOf } from '../figures/market-cap.ts';
 import type { Quote } from '../figures/quotes.ts';
 import { venueSums, venuesUnknown } from './venues.ts';
 
-/** The latest states, as the end of the step that is not over. */
+/** The latest states, as the item of the step that is not over. */
 export function coinNow({ policy, view }: Coin, pool: string, quote: Quote): Omit<CoinHistoryItem, 'time'> {
   const { local, remote, reason } = unrevokedAccounts(view, policy);
   const asOf = timeOf(policy.block_time);

@@ -44,7 +44,7 @@ export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
     ...{ states, policy: policy.address, view, key: coinHistoryKey(key) },
     ends: ends.filter((end) => end <= passed),
   });
-  // Nobody is given it.
+  // The answer is unfinished: it is not sent, but made again once other requests had their turn.
   if (venues === null) return answer([]);
   const itemAt = createItems(coin, rows, { cover, states, venues, pool, decimals: quote.decimals });
   const items = ends.map((end) => itemAt(end, end <= passed));
@@ -53,7 +53,7 @@ export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
   return { ...answer(items), ...(others.length === 0 ? {} : { localMaybeOfOtherAssets: others }) };
 }
 
-/** The same for each of the pieces that an answer is made in, and for all who ask. */
+/** Made once for the same rows, and shared by all pieces that an answer is made in and by all requests. */
 const places = new WeakMap<CoinHistoryRows, Pick<Worked, 'cover' | 'states'>>();
 
 function placed(rows: CoinHistoryRows): Pick<Worked, 'cover' | 'states'> {
@@ -119,7 +119,7 @@ function ofPolicy({ row, reason }: StateAt, field: Counter['field'] | 'hwm'): Fi
   return figure(row[field], source, timeOf(row.block_time));
 }
 
-/** What the account does not tell its events may. */
+/** For where the account's figure is absent: that of its events, or absent for both reasons. */
 function either(ofAccount: Figure, ofEvents: Figure): Figure {
   if (!ofEvents.absent) return ofEvents;
   return absent(ofAccount.source, `${ofAccount.reason}; ${ofEvents.reason}`);

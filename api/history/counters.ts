@@ -26,7 +26,7 @@ export const FEES_CLAIMED: Counter & { field: 'fees_claimed' } = {
   amounts: [{ kind: 'FeesClaimed', column: 'amount_a', amount: 'FeesClaimed.quoteAmount' }],
 };
 
-/** What moved, as the account counts it: not the whole profit, of which a share stays. */
+/** What sweeps moved, as the account counts it: not the whole profit, of which a share stays where it is. */
 export const PROFIT_SWEPT: Counter & { field: 'profit_swept' } = {
   field: 'profit_swept',
   source: SWEPT_SOURCE,
@@ -55,8 +55,8 @@ export interface Events {
 }
 
 /**
- * Counters at the ends of hours from events: what the chain has of them where no state is known. What all ends have in
- * common is worked out once for each counter, as a thousand ends are asked for together.
+ * Counters at the ends of hours, from events, for where no state of the account is known. What all ends have in common
+ * is worked out once for each counter, as a thousand ends may be asked for together.
  * @param begin the first slot that is not before the end; null where that is not known.
  */
 export function countersAtEnds(
@@ -83,7 +83,7 @@ export function countersAtEnds(
   };
 }
 
-/** What a counter comes to with a row that counts for it. */
+/** What a counter comes to with one more row of sums that counts for it, and the time of its newest event by then. */
 interface CounterStep {
   hour: number;
   total: bigint;
@@ -94,11 +94,11 @@ interface Summed {
   steps: readonly CounterStep[];
   /** Events that count for it and have no time yet. */
   undated: UndatedEvent[];
-  /** From when on each of its amounts is not told. */
+  /** For each of its amounts, from when on transactions lack it. */
   lacking: (readonly IncompleteFrom[])[];
 }
 
-/** The same for all pieces that are made of these rows. */
+/** Shared by all pieces of answers that are made of the same rows. */
 const stepsOfRows = new WeakMap<readonly HourSums[], Map<Counter, CounterStep[]>>();
 
 function stepsOf(counter: Counter, sums: readonly HourSums[]): CounterStep[] {
@@ -136,7 +136,7 @@ function unreadReason(
   return isOpen ? historyReason : null;
 }
 
-/** A transaction of an hour that is not before the end takes nothing from it. */
+/** Why an amount is not known up to an end; transactions of later hours that lack it do not matter. */
 function lackingReason(lacking: Summed['lacking'], end: number): string | null {
   for (const from of lacking) {
     const last = from[countBefore(from, end) - 1];

@@ -23,8 +23,8 @@ export interface Cover {
 }
 
 /**
- * A state holds until the next one as long as the stream brought every slot between them. It does not where slots are
- * missing behind it, nor where no stream brought that account, nor where a reading over RPC found another state that the
+ * A state holds until the next one as long as the stream brought every slot between them. It does not where slots after
+ * it are missing, nor where no stream carried that account, nor where a reading over RPC found another state that the
  * stream had not brought.
  */
 export function createCover(
@@ -50,7 +50,7 @@ export function createCover(
       const hole = missing.endingBehind(seen);
       if (hole !== undefined && hole.after + 1n < begin)
         return notStreamed(address, hole.after + 1n, hole.to);
-      // What was read meanwhile holds in the slot of the reading alone.
+      // While an account is not carried, a state that was read over RPC holds only in the slot of that reading.
       const loss = (losses.get(address) ?? []).find(
         ({ after, to }) => (to === null || seen < to) && (seen > after ? seen : after) + 1n < begin,
       );
@@ -71,7 +71,7 @@ export function createCover(
 /** A change that the stream did not bring. */
 interface Change extends Hole {
   address: string;
-  /** What was before it is known at the beginning of an hour that begins in this slot, and of none behind it. */
+  /** The state before the change holds at hours that begin in this slot or earlier, and is not known at later ones. */
   lastBegin: bigint;
   brought: ReadonlySet<string>;
 }
@@ -83,10 +83,10 @@ function changeOf(
 ): Change {
   const [after, to] = [BigInt(after_slot), BigInt(to_slot)];
   const change = { address, after, to, lastBegin: after + 1n, brought: new Set(brought) };
-  // What was left out of the first of two slots is explained by nothing of the second.
+  // Two slots stand for a write that the stream left out of the first: nothing of the second explains it.
   if (to - after === 2n) return change;
   const explained = streamed.map(BigInt);
-  // What was missed, or not carried, may explain it, and begins later.
+  // A hole, or a time without being carried, may explain the change, and begins later.
   const hole = missing.lastWithin(change);
   if (hole !== undefined) explained.push(hole.after + 1n);
   for (const loss of losses) if (loss.after >= after && loss.after < to) explained.push(loss.after + 1n);

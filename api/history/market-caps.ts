@@ -26,7 +26,7 @@ export function marketCapAt(
     return { quote, usd: inDollars(quote, 'marketCap.quote', { decimals, price }) };
   };
   if (row === null) return absentFor(reason);
-  // Off the curve no config is asked for.
+  // Off the curve no config is needed.
   const config = row.exists === 1 && row.status === 0 ? states.at(row.global_config, end) : null;
   if (config?.row === null) return absentFor(config.reason);
   const curve_type = config?.row.exists === 1 ? config.row.curve_type : null;

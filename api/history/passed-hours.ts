@@ -3,7 +3,9 @@ import type { View } from '../latest/view.ts';
 
 export const NOT_REACHED = 'the index has not come to this moment';
 
-/** The hour, since 1970, that all before it was applied of on each partition of the log: what is told of them stands. */
+/**
+ * The hour, since 1970, before which each partition of the log has applied everything: answers for earlier ends stand.
+ */
 export function passedHours(view: View): number {
   const { followedTime } = view.state();
   return followedTime === null ? 0 : Math.floor(Date.parse(followedTime) / 1000 / HOUR_S);

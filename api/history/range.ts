@@ -13,11 +13,11 @@ export interface Range {
   ends: number[];
   /** Whether the step that is not over belongs to it: it ends at `to`. */
   unfinished: boolean;
-  /** Whether the same query may be read otherwise a second later. */
+  /** Whether the same query may mean another range a second later. */
   isOfNow: boolean;
 }
 
-/** A sentence of a 400. */
+/** A query that is no valid range: `error` is the sentence of the 400. */
 export interface NoRange extends Pick<Range, 'isOfNow'> {
   error: string;
 }
@@ -29,7 +29,7 @@ const MOST_HOURLY_S = 14 * DAY_S;
 const MOST_ITEMS = 1_000;
 const LAST_S = 253_402_300_799;
 
-/** A plus that is typed as it is reads as a space, which stands nowhere else. */
+/** In a query an unescaped plus reads as a space, which stands nowhere else in a time. */
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[ +-]\d\d(?::?\d\d)?)?)?$/i;
 const DAY_LENGTH = 10;
 
@@ -43,7 +43,7 @@ export function readRange(query: URLSearchParams, nowMs: number): Range | NoRang
     isOfNow = until === now || since > now;
     if (since > now) throw new RangeError(`from is in the future. Valid: from up to ${isoTime(now)}`);
     if (since > until) throw new RangeError(`from is later than to. Valid: from up to ${isoTime(until)}`);
-    // The hour that is not over does not count: whoever asks from 14 days ago until now is answered a moment later.
+    // The hour that is not over does not count: a range from 14 days ago until now is a moment longer once it arrives.
     const over = until === now ? Math.floor(now / STEP_S.hour) * STEP_S.hour : until;
     const step = stepOf(query.get('step')) ?? (over - since > MOST_HOURLY_S ? 'day' : 'hour');
     return { ...rangeOf(step, since, until, now), isOfNow };

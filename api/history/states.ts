@@ -10,7 +10,7 @@ export type StateAt = { row: ClosingState; reason: null } | { row: null; reason:
 /** States of accounts at the ends of hours. */
 export interface States {
   at(address: string, end: number): StateAt;
-  /** Whether anything of it is known of before an end. */
+  /** Whether any state of the account before an end is known. */
   begun(address: string, end: number): boolean;
   /** The venue accounts that the policy had at some time. */
   venues: readonly string[];

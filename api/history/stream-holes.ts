@@ -1,20 +1,20 @@
-/** Slots that were not streamed: behind `after`, up to `to`. */
+/** Slots that were not streamed: those after `after`, up to and with `to`. */
 export interface Hole {
   after: bigint;
   to: bigint;
 }
 
-/** The holes that there ever were: each state is asked about at each end, and nobody looks at all of them for it. */
+/** All holes there ever were, searched by halves: every state is looked up at every end. */
 export interface StreamHoles {
-  /** By where they begin, the first that ends behind a slot: no other that does begins before it. */
+  /** Of the holes that end after a slot, the one that begins first. */
   endingBehind(slot: bigint): Hole | undefined;
-  /** By where they begin, the last of those that lie within one. */
+  /** Of the holes that lie within `whole`, the one that begins last. */
   lastWithin(whole: Hole): Hole | undefined;
 }
 
 export function createStreamHoles(holes: readonly Hole[]): StreamHoles {
   const byBegin = holes.toSorted((a, b) => order(a.after, b.after) || order(a.to, b.to));
-  /** Of each, how far it and those before it reach. */
+  /** For each hole, the last slot that it and those before it reach to. */
   const reaches: bigint[] = [];
   let reach = 0n;
   for (const { to } of byBegin) {
@@ -24,7 +24,7 @@ export function createStreamHoles(holes: readonly Hole[]): StreamHoles {
   return {
     endingBehind: (slot) => byBegin[firstWhere(byBegin.length, (at) => (reaches[at] as bigint) > slot)],
     lastWithin: ({ after, to }) => {
-      // It begins before the whole ends. Holes seldom overlap: one of the last that do is it.
+      // The hole begins before `to`. As holes seldom overlap, it is among the last that do.
       let at = firstWhere(byBegin.length, (one) => (byBegin[one] as Hole).after >= to) - 1;
       for (let hole = byBegin[at]; hole !== undefined && hole.after >= after; hole = byBegin[at]) {
         if (hole.to <= to) return hole;
@@ -37,7 +37,7 @@ export function createStreamHoles(holes: readonly Hole[]): StreamHoles {
 
 const order = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The first place at which it is so; it is so at all behind it. */
+/** The first index at which `isSo` holds, by binary search: it must hold at all later ones too. */
 function firstWhere(length: number, isSo: (at: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {

@@ -4,24 +4,24 @@ import { type AtVenues, atVenues } from './venues.ts';
 
 /** So many states are looked at in 5 ms. */
 const STATES_A_PIECE = 10_000;
-/** What is kept of a piece is little, whatever it is a piece of. */
+/** Ends of a piece at most, so that what is kept of one is little. */
 const MOST_ENDS = 24;
 
 export interface VenuesAtEnds {
   states: States;
-  /** Its account. */
+  /** Address of its account. */
   policy: string;
   /** In hours since 1970, equally far apart. */
   ends: readonly number[];
   view: View;
-  /** Of the rows that the states are of, in memory. */
+  /** The key in memory of the rows that `states` is made of. */
   key: string;
 }
 
 /**
- * What a policy had at venues, by the ends at which it is known itself. A policy may have thousands of accounts there: what
- * takes long is made in pieces, with turns of others between them.
- * @returns null where others have their turn first.
+ * What a policy had at venues, by the ends at which the policy itself is known. It may have thousands of accounts
+ * there, so what takes long is made in pieces, with turns of other requests between them.
+ * @returns null where other requests have their turn first: the answer is made again then.
  */
 export function venuesAtEnds({
   states,
@@ -41,7 +41,7 @@ export function venuesAtEnds({
   for (let from = 0; from < ends.length; from += size) {
     const own = ends.slice(from, from + size);
     const piece = view.longPart(`venues ${key} ${own[0]} ${own.at(-1)} ${own.length}`, null, () => {
-      // It is made of this, which the states were made of before.
+      // Tells the view that this piece depends on these rows, which `states` was made of before.
       view.get('coinHistory', key);
       return own.flatMap(at);
     });

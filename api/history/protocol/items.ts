@@ -30,7 +30,7 @@ export interface ProtocolSteps extends ProtocolHistoryRows {
   begun: BegunAt;
 }
 
-/** The same from events; null where there is nothing else than states. */
+/** A counter's figure from events; null where only states can tell it. */
 export type Either = (counter: Counter) => Figure | null;
 
 export type QuoteAt = (
@@ -62,7 +62,7 @@ export function protocolItems(
   });
 }
 
-/** The same for all steps of a block. */
+/** The first slots of hours, made once for all steps of a block. */
 const begins = new WeakMap<StreamCover, FirstSlots>();
 
 function beginsOf(cover: StreamCover): FirstSlots {
@@ -71,7 +71,7 @@ function beginsOf(cover: StreamCover): FirstSlots {
   return known;
 }
 
-/** What is looked up for all quote assets is looked up once. */
+/** What is the same for all quote assets is looked up once. */
 export function createQuoteAt(view: View): QuoteAt {
   const unlisted = unknownPoliciesReason(view);
   return ({ mint, symbol, decimals }, policies, sums, either) => ({
@@ -85,7 +85,7 @@ export function createQuoteAt(view: View): QuoteAt {
 
 const NO_EVENTS: readonly HourSums[] = [];
 
-/** Sums of events, asked for once somebody wants one. */
+/** Counters from events; the sums are got from the view when the first counter is needed. */
 function createFromEvents(view: View, begins: (end: number) => bigint | null, block: Block, each: number) {
   const state = view.state();
   const key = pageKey('', block.first, block.first + (block.passed - 1) * each, each);

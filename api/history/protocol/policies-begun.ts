@@ -4,12 +4,12 @@ import { tagOf } from '../../http/answers/tagged-bytes.ts';
 import type { SizedPart } from '../../latest/memos/answer-parts.ts';
 import { countBefore } from '../count-before.ts';
 
-/** Of each quote asset of which policies had begun: its name, and how many before each of some ends. */
+/** For each quote asset with policies by then: its name, and how many policies had begun before each of some ends. */
 export interface BegunAt extends SizedPart {
-  /** Of these ends. */
+  /** The first of these ends. */
   first: number;
   policies: readonly { mint: string; name: NamedQuote; counts: readonly number[] }[];
-  /** The same only where all of it is, and which policies these are. */
+  /** Equal only where all of this is equal, and the policies are the same ones. */
   tag: string;
 }
 
@@ -32,7 +32,7 @@ export function begunAt(
   return { first: ends[0] ?? 0, policies: begun, tag, memoryBytes: 2 * text.length };
 }
 
-/** Which policies of all quote assets had begun before an end; empty where none had. */
+/** A tag of which policies, of all quote assets, had begun before an end; empty where none had. */
 export function whichBefore(policies: readonly BegunPolicies[], end: number): string {
   const begun = policies.flatMap(({ quote_mint, begun }) => {
     const last = begun[countBefore(begun, end) - 1];

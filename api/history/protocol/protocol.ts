@@ -18,9 +18,9 @@ import { type Range, STEP_S } from '../range.ts';
 import { createQuoteAt, protocolItems } from './items.ts';
 import { type BegunAt, begunAt, whichBefore } from './policies-begun.ts';
 
-/** Steps for which policies that have begun are counted together: a block has whole stretches of them. */
+/** Steps whose begun policies are counted together, a stretch: a block has a whole number of stretches. */
 const STEPS_A_STRETCH = 24;
-/** Of a quote asset at the end of a step: so many are printed in some 3 ms. */
+/** Rows of a quote asset at the end of a step: so many are printed in some 3 ms. */
 const ROWS_A_PIECE = 240;
 
 /** `GET /analytics/history`, as it is printed. */
@@ -37,7 +37,7 @@ export function protocolHistory(view: View, settings: ReadSettings, range: Range
   return { status: 200, body: Buffer.from(`${head}[\n`), rest: [...steps, taggedBytes(`${last}\n  ]\n}\n`)] };
 }
 
-/** Its time alone is another a second later. */
+/** The item of the step that is not over. A second later only its time differs, so that is filled in last. */
 function printedNow(view: View, { launchpadVenueId }: ReadSettings, to: number): string {
   const printed = view.longPart('history of now', '', () => {
     const quoteAt = createQuoteAt(view);
@@ -57,14 +57,14 @@ interface Ends {
   each: number;
   /** The last hour that is passed. */
   passed: number;
-  /** Whether nothing follows them. */
+  /** Whether no item follows these ends. */
   isLast: boolean;
 }
 
-/** Whose sums they are is known. */
+/** A block, and a tag of the policies that its sums are of. */
 type BegunBlock = Block & { which: string };
 
-/** Who asks for another range is sent what was printed for those before him. */
+/** Requests for different ranges share what was printed. */
 function printedEnds(
   view: View,
   settings: ReadSettings,
@@ -73,12 +73,12 @@ function printedEnds(
 ): TaggedBytes[] {
   const { first, last, each, passed } = wanted;
   const newest = Math.floor(view.now / 1000 / HOUR_S / each) * each;
-  // Once for a block: a piece that looked for it would be made anew with every write to a policy.
+  // Once for a block, and not inside of a piece: that would be made anew with every write to a policy.
   const blocks = blocksOf(ends, each, passed).map((block) => ({
     ...block,
     which: whichIn(view, block, each),
   }));
-  // All of them before anything is printed: what is lacking is asked for together.
+  // All sums before anything is printed, so that what memory lacks is loaded together.
   for (const block of blocks) sumsIn(view, block, each);
   const names = namesIn(view, settings);
   return blocks.flatMap((block) => {
@@ -90,13 +90,13 @@ function printedEnds(
       const begun = view.longPart<BegunAt | null>(name, null, () =>
         begunAt(view.one('protocolBegun'), stretch, names.byMint),
       );
-      // Nobody is given what is made without it.
+      // An answer without it is not sent, but made again.
       return begun === null ? [] : printedStretch(view, wanted, block, stretch, begun);
     });
   });
 }
 
-/** In pieces that are the same whatever range is asked for. */
+/** Prints a stretch in pieces that are the same whatever range is asked for. */
 function printedStretch(
   view: View,
   { first, last, each, passed, isLast }: Ends,
@@ -121,7 +121,9 @@ function printedStretch(
   });
 }
 
-/** They are of the policies that had begun: where one of these is closed, or turns up, that is another sum. */
+/**
+ * The sums of the policies that had begun: where one of these is closed, or another turns up, they have another key.
+ */
 function sumsIn(view: View, block: BegunBlock, each: number): ProtocolHistoryRows {
   const { first, last, passed, which } = block;
   if (which === '') return NO_PROTOCOL_HISTORY;
@@ -133,7 +135,7 @@ function whichIn(view: View, { first, passed }: Block, each: number): string {
   return view.part(`which begun ${last}`, () => whichBefore(view.one('protocolBegun'), last));
 }
 
-/** Of all quote assets, looked up once: a piece is printed again where one that it names has another name. */
+/** The names of all quote assets, looked up once: a piece is printed again only where a name that it holds changes. */
 function namesIn(view: View, { launchpadVenueId }: ReadSettings) {
   return view.part('names of history', () => {
     const mints = view.one('protocolBegun').map((row) => row.quote_mint);

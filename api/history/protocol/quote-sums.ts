@@ -10,7 +10,7 @@ import { DEPLOYED_SOURCE } from '../venues.ts';
 
 type Figures = Omit<QuoteHistory, 'quoteMint' | 'quoteSymbol' | 'decimals' | 'policyCount'>;
 
-/** Of a moment of which nothing is known. */
+/** The sums at a moment of which nothing is known. */
 export const NO_SUMS: QuoteSumsAt = {
   ...{ step: 0, quote_mint: '', policies: '0', hwm: '0', fees_claimed: '0', profit_swept: '0' },
   ...{ venue_count: '0', policies_time: null, bankrolls: '0', bankroll: '0', bankroll_time: null },
