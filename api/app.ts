@@ -18,9 +18,9 @@ export interface AppOptions extends HttpOptions {
   readPosts?: ReadPosts;
   numberedPosts?: NumberedPosts;
   streamLimits?: Partial<ClientLimits>;
-  /** Milliseconds that only go on, by which events are told: `performance.now` unless it is given. */
+  /** Monotonic milliseconds by which streams time their events: `performance.now` unless it is given. */
   streamClock?: () => number;
-  /** How long events wait for posts beside them that do not begin: a second unless it is given. */
+  /** How long the events of a stream wait for its posts to begin: a second unless it is given. */
   postsWaitMs?: number | undefined;
   /** Whether the chain is the local one: pages say so. */
   isLocalChain?: boolean | undefined;

@@ -175,7 +175,7 @@ export function readRoutes(deps: ReadDeps): Route[] {
   ];
 }
 
-/** `GET /openapi.json`: the page is made once, from the table it is itself a line of. */
+/** `GET /openapi.json`: made once, from the table of routes, which has this route too. */
 export function openApiRoute(page: () => unknown): Route {
   let made: unknown;
   return {

@@ -18,10 +18,10 @@ const COMMAND = {
   flags: {},
 };
 
-/** For the store to answer at start: one that hangs keeps nobody longer from what needs none. */
+/** How long the start waits for the store: one that hangs holds up the routes that need none no longer than this. */
 const FIRST_LOOK_MS = 2_000;
 
-/** The process of the API. @param postsWaitMs as the app has it */
+/** The process of the API. @param postsWaitMs see AppOptions */
 export const runApi = ({ postsWaitMs }: { postsWaitMs?: number } = {}): Promise<void> =>
   runService('api', COMMAND, async ({ config, logger, registry, signal, needs }) => {
     const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the API reads from a ClickHouse server');
@@ -49,7 +49,7 @@ export const runApi = ({ postsWaitMs }: { postsWaitMs?: number } = {}): Promise<
     const agents = await openAgentSide({ config, publicUrl, rpcUrls, currentStore, logger });
     needs('Postgres', agents.probe);
     const refused = Promise.race([serving.refused, agents.refused]);
-    // Whoever asks before that waits, rather than to be told that no store is there.
+    // Requests that come before that wait, rather than be refused for want of a store.
     await doneWithin(FIRST_LOOK_MS, Promise.race([refused, serving.looked, aborted(signal)]));
     serveApi({ config, latest, agents, logger, registry, bound: api, postsWaitMs, signal });
     logger.info({ host: config.host, port: api.port }, 'serving');

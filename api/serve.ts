@@ -19,13 +19,13 @@ export interface ApiParts {
   registry: Registry;
   /** Where it is served. */
   bound: Bound;
-  /** As the app has it. */
+  /** See AppOptions. */
   postsWaitMs?: number | undefined;
   isLocalChain?: boolean;
   signal: AbortSignal;
 }
 
-/** How old the state is that answers are made of, where somebody asks, or where there is none yet. */
+/** Exports how old the state is that answers are made of; 0 while no request needs it. */
 export function watchStateAge(latest: Pick<Latest, 'watchedAge'>, registry: Registry): void {
   new Gauge({
     name: 'api_state_age_seconds',
@@ -37,7 +37,7 @@ export function watchStateAge(latest: Pick<Latest, 'watchedAge'>, registry: Regi
   });
 }
 
-/** Whether a page that nobody asked for before takes longer than it will. */
+/** Exports whether all policies are being read into memory, so that pages not asked for before take longer. */
 export function watchFolding(latest: Pick<Latest, 'isFolding'>, registry: Registry): void {
   new Gauge({
     name: 'api_folding',
@@ -76,7 +76,7 @@ export function serveApi(parts: ApiParts): void {
     secrets: secretsOf(config),
     trustProxy: config.trustProxy,
     onError: (error, path) => {
-      // Of what is away its sentence is enough; anything else is a fault of ours, to be found.
+      // For a dependency that is away the sentence is enough; any other error is a bug, and its stack is needed.
       const told = error instanceof RetryableError ? { reason: error.message } : { err: error };
       logger.error({ ...told, path }, 'a request failed');
     },

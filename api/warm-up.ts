@@ -8,15 +8,15 @@ import type { ReadSettings } from './deps/settings.ts';
 import type { Latest } from './latest/latest.ts';
 import { rankingPage } from './rankings/rankings.ts';
 
-/** A store that is not reached yet is asked again, and longer later where it goes on failing. */
+/** The wait before a store that did not answer is asked again; doubled while it goes on failing. */
 const AGAIN_MS = 250;
 const MOST_AGAIN_MS = 5_000;
 
 const NO_QUERY = new URLSearchParams();
 
 /**
- * Whoever asks for a ranking first would wait until all policies are read, and who asks for a coin would have its rows
- * looked for one by one: both are begun before anybody asks.
+ * The first request for a ranking would wait until all policies are read, and the first for a coin until its rows were
+ * looked up one by one: both are begun before any request.
  */
 export async function warmUp(
   latest: Pick<Latest, 'read'>,
@@ -36,7 +36,7 @@ export async function warmUp(
       });
       return;
     } catch {
-      // Who asks is told why.
+      // Requests report the reason themselves.
       await delay(againMs, undefined, { signal, ref: false }).catch(() => {});
     }
 }

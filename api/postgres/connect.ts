@@ -21,8 +21,9 @@ export async function openDb(config: { postgresUrl: string | null; dataDir: stri
 }
 
 /**
- * Has a new database made by a process of its own, so that this one answers meanwhile. It gets its name once it is whole:
- * a maker that outlives this process works on nobody's directory. Where that fails, opening it tells why.
+ * Makes a new database in a child process, so that this one answers meanwhile. The directory gets its final name once
+ * it is whole: a child that outlives this process works on no directory that is in use. Where it fails, opening reports
+ * why.
  */
 async function makeBeside(directory: string): Promise<void> {
   const making = `${directory}.making-`;
@@ -31,7 +32,7 @@ async function makeBeside(directory: string): Promise<void> {
       rmSync(path.join(path.dirname(directory), left), { recursive: true, force: true, maxRetries: 3 });
   const mine = making + process.pid;
   const made = await new Promise<boolean>((resolve) => {
-    // It ends before machine code that took longer to make would have paid.
+    // --liftoff-only: the child ends before optimised machine code would have paid for the time it takes to make.
     const maker = fork(MAKE, [mine], { stdio: 'ignore', execArgv: ['--liftoff-only'] });
     maker.once('error', () => resolve(false));
     maker.once('exit', (code) => resolve(code === 0));

@@ -2,8 +2,8 @@ import { BusyError } from '../../runtime/errors.ts';
 import type { Db } from './port.ts';
 
 /**
- * A database that is still being opened: questions wait for it, and fail as its opening does. Once it is being closed
- * they are to be asked again, of whoever comes after this process.
+ * A database that is still being opened: queries wait for it, and fail where its opening fails. Once it is being closed
+ * they fail as busy, to be retried at the process that comes after this one.
  */
 export function deferred(opening: Promise<Db>): Db {
   let isClosing = false;

@@ -8,19 +8,19 @@ import { tidy } from './tidy.ts';
 import { createYieldingQueue } from './yielding-queue.ts';
 
 /**
- * Ten times the usual: its start alone would have parts of it compiled once more, for longer than it takes itself. What
- * is run again and again is compiled all the same.
+ * Ten times V8's default: the engine's start alone would otherwise have parts of it compiled with optimisation, which
+ * takes longer than the start itself. Code that runs again and again is optimised all the same.
  */
 const TIERING_BUDGET = 130_000_000;
-/** Two segments of its log. */
+/** Two segments of the engine's write-ahead log. */
 const ROOM_BYTES = 32 * 1024 * 1024;
-/** To open it takes this thread for a second, also where it fails. */
+/** Opening the engine keeps this thread for a second, also where it fails. */
 const REOPEN_AFTER_MS = 15_000;
 
 /**
- * The engine in this process, on a directory that nobody else has open: two processes would lose each other's rows. One
- * that ended itself, since it could not write, is opened anew.
- * @param reopenAfterMs between two tries of that
+ * The engine in this process, on a directory that no other process has open: two would lose each other's rows. An
+ * engine that ended itself because it could not write is opened again.
+ * @param reopenAfterMs between two attempts to open it again
  * @throws ConfigError where the optional package is not installed.
  */
 export async function openEmbedded(directory: string, reopenAfterMs = REOPEN_AFTER_MS): Promise<Db> {
@@ -53,7 +53,7 @@ export async function openEmbedded(directory: string, reopenAfterMs = REOPEN_AFT
           }),
         ),
       ),
-    // Behind whatever waits for its turn: who asked in time is not told that it is closed.
+    // Queued behind everything that waits for its turn, so that no query that came in time finds the engine closed.
     close: () => inSlices(() => engine.close()),
   };
 }
@@ -61,7 +61,7 @@ export async function openEmbedded(directory: string, reopenAfterMs = REOPEN_AFT
 /** Rejects where the disk does not take what an engine writes as it opens. */
 async function hasRoom(directory: string): Promise<void> {
   const { bavail, bsize } = await statfs(directory);
-  // What others on this disk still write is not to be taken from them.
+  // Twice the room, so that this attempt takes none that others on the disk still need.
   if (bavail * bsize < 2 * ROOM_BYTES) throw new Error('no room on the disk');
   const name = path.join(directory, 'room.tmp');
   const part = Buffer.alloc(1024 * 1024, 1);

@@ -9,7 +9,7 @@ const DIRECTORY = path.resolve(import.meta.dirname, '../agent/migrations');
 /** Any number, as long as nothing else in the database uses it. */
 const LOCK = 7_221_035_001;
 const LOOK_EVERY_MS = 50;
-/** What a login may not do; and where it sees no schema at all, there is none to make a table in. */
+/** SQLSTATEs of a login without the right: insufficient privilege, and no schema in sight to make a table in. */
 const NOT_ALLOWED: ReadonlySet<unknown> = new Set(['42501', '3F000']);
 
 interface Migration {
@@ -29,7 +29,7 @@ async function migrations(): Promise<Migration[]> {
   );
 }
 
-/** What is still to be applied, in order. @throws ConfigError where what was applied is not what this version has. */
+/** What is still to be applied, in order. @throws ConfigError where an applied migration is not one of this version. */
 async function pending(db: Queries): Promise<Migration[]> {
   const rows = await db.query<Omit<Migration, 'sql'>>('SELECT name, checksum FROM agent_migrations');
   const known = await migrations();
@@ -46,7 +46,7 @@ async function pending(db: Queries): Promise<Migration[]> {
   return known.filter(({ name }) => !done.has(name));
 }
 
-/** @throws RetryableError where the database is older than this version: `migrate` has not come round to it. */
+/** @throws RetryableError where the database is older than this version: `migrate` has not run on it yet. */
 export async function mustBeCurrent(db: Queries): Promise<void> {
   const missing = await ((await hasLedger(db)) ? pending(db) : migrations());
   const names = missing.map(({ name }) => name).join(', ');
@@ -62,19 +62,19 @@ async function hasLedger(db: Queries): Promise<boolean> {
 
 /**
  * Brings the agents' tables to the current schema and makes the key that challenges are signed under, once. Safe to
- * repeat and to run twice at once: the second waits. Where all is there a login that may only look will do.
+ * repeat and to run twice at once: the second waits. Where nothing is left to do, a login that may only read is enough.
  * @returns the names of the migrations that were applied.
- * @throws ConfigError where the database is not UTF-8 or newer than this version, an applied migration was edited, or the
- * login may not do what is to be done.
+ * @throws ConfigError where the database is not UTF-8 or newer than this version, an applied migration was edited, or
+ * the login lacks the rights to migrate.
  */
 export async function migratePostgres(db: Db): Promise<string[]> {
   const bring = db.transaction(async (tx) => {
-    // A wait inside the server would end with the time that a statement has.
+    // Polled, since a wait inside the server would be ended by the statement timeout.
     while (!(await tryLock(tx))) await pause(LOOK_EVERY_MS);
     const [encoding] = await tx.query<{ name: string }>(`SELECT current_setting('server_encoding') AS name`);
     if (encoding?.name !== 'UTF8')
       throw new ConfigError(`POSTGRES_URL names a database in ${encoding?.name}: it must be in UTF8`);
-    // Postgres asks whether a login may make a table before it looks whether it is there.
+    // Not `IF NOT EXISTS`: Postgres checks the right to make a table before it looks whether the table is there.
     if (!(await hasLedger(tx)))
       await tx.run(
         `CREATE TABLE agent_migrations (

@@ -3,32 +3,35 @@ import { BusyError } from '../../runtime/errors.ts';
 import type { Db, SqlValue } from './port.ts';
 
 export interface PoolLimits {
-  /** Beside those of readers. */
+  /** Without those for readers. */
   connections: number;
-  /** For one of them to be free, or made. */
+  /** The longest wait for a connection to be free, or made. */
   connectMs: number;
   statementMs: number;
 }
 
 const LIMITS: PoolLimits = { connections: 12, connectMs: 5_000, statementMs: 10_000 };
 
-/** Of readers, who may be many and ask for much: whoever writes waits behind none of them. */
+/** Connections for readers, who may be many and ask for much: writes use the others and wait behind no reader. */
 const READERS = 4;
 
-/** A statement that the server ended, since it took too long or waited too long for a lock: with all that it wrote. */
+/**
+ * SQLSTATE of a statement that the server cancelled, with all that it wrote, as it or its wait for a lock took too
+ * long.
+ */
 const ENDED_BY_SERVER = '57014';
 const NONE_IS_FREE = 'timeout exceeded when trying to connect';
 const NONE_IS_MADE = 'Connection terminated due to connection timeout';
 
 /**
- * A server, connected to when it is first asked. Its questions fail with BusyError where they were waited for in vain,
- * and nothing of them is stored.
+ * A server, connected to at the first query. Where a query gets no connection in time, or takes too long, it fails with
+ * BusyError, and nothing of it is stored.
  * @param url postgres://user:password@host:port/database
  */
 export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
   const pool = connections(url, limits.connections, limits);
   const readers = connections(url, READERS, limits);
-  // A pooler in between may give a transaction another connection than the one that was told its limits.
+  // A pooler in between may run a transaction on another connection than the one whose limits were set.
   const own = limitsOf(limits).map((one) => `SET LOCAL ${one}`);
   const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', ...own].join('; ');
   return {
@@ -63,7 +66,7 @@ export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
   };
 }
 
-/** How long the server lets a statement go on, and a transaction stand between two. */
+/** Settings of how long the server lets a statement run, and a transaction stand idle between two statements. */
 const limitsOf = ({ statementMs }: PoolLimits): string[] =>
   ['statement_timeout', 'idle_in_transaction_session_timeout'].map((name) => `${name} = ${statementMs}`);
 
@@ -77,11 +80,11 @@ function connections(url: string, most: number, limits: PoolLimits): pg.Pool {
     // A server that hangs answers nothing at all, not even its own timeout.
     query_timeout: statementMs + 2_000,
     application_name: 'bankroll-indexer',
-    // Who waited for their turn is to see what was written before it, whatever the server begins with. All of it is said
-    // behind the start of the connection: a pooler in between takes no options there.
+    // Read committed whatever the server's default, so that a transaction that waited for its turn sees what was
+    // written before. Set once the connection stands: a pooler in between takes no startup options.
     onConnect: (client) => client.query(said.map((one) => `SET ${one}`).join('; ')),
   });
-  // A connection that dies while idle is replaced by the next question; without a listener it would end the process.
+  // A connection that dies while idle is replaced at the next query; without a listener it would end the process.
   pool.on('error', () => undefined);
   return pool;
 }

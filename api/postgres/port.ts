@@ -12,11 +12,11 @@ export interface Transaction extends Queries {
 
 /** A Postgres, a server or embedded: the same statements run on both. */
 export interface Db extends Queries {
-  /** For what anybody may ask, however often: it has connections of its own where there are several. */
+  /** For queries of public readers, however many: on a server they have connections of their own. */
   readers: Queries;
   /** All of it or nothing: a throw inside rolls back and is thrown on. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** What a server does by itself now and then, where there is none. */
+  /** Maintenance that a server does by itself: only the embedded engine has it. */
   tidy?(): Promise<void>;
   close(): Promise<void>;
 }

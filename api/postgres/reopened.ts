@@ -2,7 +2,7 @@ import type { PGlite } from '@electric-sql/pglite';
 import { messageOf } from '../../runtime/errors.ts';
 
 export interface Reopened {
-  /** The engine, opened anew where it ended itself. @throws Error where it does not open, or was tried a moment ago */
+  /** The engine, opened again where it ended itself. @throws Error where that fails, or was tried a moment ago */
   whole(): Promise<PGlite>;
   close(): Promise<void>;
 }
@@ -12,9 +12,10 @@ const LONGEST_WAIT_MS = 60 * 60_000;
 /**
  * An engine ends itself in a panic where its log cannot be written, as on a full or failing disk. What it had acknowledged
  * is there when another is opened in its place.
- * @param againMs between two tries of that, twice as long behind each that failed or whose engine ended itself, too, until
- *   one has served for as long as the longest wait
- * @param mayWrite rejects where an engine could not write: one that fails to open stays in memory, some 170 MB
+ * @param againMs between two attempts to open one; doubled after each that failed, or whose engine ended itself as
+ * well, until an engine has served for LONGEST_WAIT_MS
+ * @param mayWrite rejects where an engine could not write; asked first, as an engine that fails to open stays in
+ * memory, some 170 MB
  */
 export async function createReopened(
   create: () => Promise<PGlite>,
@@ -48,7 +49,7 @@ export async function createReopened(
       } finally {
         triedAt = monotonic();
       }
-      // It counts as one that failed until it has served: what it reads says nothing of what it can write.
+      // Counts as a failure until the engine has served: that it opens and reads does not show that it can write.
       failures += 1;
       try {
         engine = await opened();
@@ -64,7 +65,7 @@ export async function createReopened(
 }
 
 /**
- * Behind its panic an engine is asked nothing more, not even for the rollback: it would keep this thread for ever.
+ * After its panic an engine is sent nothing more, not even the rollback: it would keep this thread for ever.
  * @param onAnswer called for each answer
  */
 function guarded(engine: PGlite, onAnswer: () => void): { engine: PGlite; panic(): unknown } {

@@ -4,16 +4,16 @@ import { NotReadyError } from '../../runtime/process/readiness.ts';
 import type { Queries } from './port.ts';
 
 export interface SchemaProbe {
-  /** Throws where the database does not answer, and says what it lacks. */
+  /** Throws where the database does not answer, or lacks migrations, which the error names. */
   probe(): Promise<void>;
-  /** Rejects once it turns out to be newer than this version. */
+  /** Rejects once the database turns out to be unusable for this version: newer than it, say. */
   refused: Promise<never>;
 }
 
 /**
- * Makes sure that a database is of this version until it is: from then on a process goes on with it, also while a newer
- * version changes it.
- * @param makeSure brings it to the current schema, or throws where it is of another; null where this process has done so.
+ * Checks that a database has the schema of this version until it once has. From then on the process goes on with it,
+ * also while a newer version migrates it.
+ * @param makeSure migrates it, or throws where it has another schema; null where this process has migrated it already.
  */
 export function createSchemaProbe(db: Queries, makeSure: (() => Promise<unknown>) | null): SchemaProbe {
   const refused = Promise.withResolvers<never>();
@@ -33,7 +33,7 @@ export function createSchemaProbe(db: Queries, makeSure: (() => Promise<unknown>
   return {
     probe: async () => {
       if (isSure) return void (await db.query('SELECT 1'));
-      // Those who ask while somebody else still migrates it wait on one connection.
+      // Probes that come while another process still migrates the database share one check, and so one connection.
       looking ??= look().finally(() => {
         looking = null;
       });

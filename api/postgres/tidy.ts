@@ -1,16 +1,18 @@
 import type { Queries } from './port.ts';
 
-/** Rows that were deleted or replaced, and take room in the table and its indexes until somebody looks for them. */
+/**
+ * More rows than this that were deleted or replaced, and still take room in the table and its indexes, are vacuumed.
+ */
 const DEAD_ROWS = 500;
-/** Of the write-ahead log, which a checkpoint takes from the start again. */
+/** More write-ahead log than this calls for a checkpoint, after which its files are used again. */
 const LOG_BYTES = 32 * 1024 * 1024;
 
 /**
- * What the processes beside a server do and the embedded engine has nobody for: without it each row that was ever deleted
- * keeps its room, and each write its place in the log, as long as the process runs.
+ * Does what a server's background processes do, and the embedded engine has none for: without it each row that was ever
+ * deleted keeps its room, and each write its place in the log, as long as the process runs.
  */
 export async function tidy(db: Queries): Promise<void> {
-  // Else what was done within the last second is not counted yet.
+  // Otherwise the statistics would not have the changes of the last second yet.
   await db.query('SELECT pg_stat_force_next_flush()');
   const tables = await db.query<{ name: string }>(
     `SELECT quote_ident(relname) AS name FROM pg_stat_user_tables WHERE n_dead_tup > ${DEAD_ROWS}`,

@@ -4,8 +4,8 @@ import { pause } from '../../runtime/process/lifecycle.ts';
 const EVERY_MS = 15_000;
 
 /**
- * Says in the log that Postgres does not answer, from the start on and until the signal is given: reads go on without
- * it, and only an agent would notice.
+ * Probes Postgres until the signal is given, and logs when it does not answer: reads go on without it, so that
+ * otherwise only an agent would notice.
  */
 export async function watchPostgres(
   probe: () => Promise<void>,

@@ -1,26 +1,26 @@
-/** Runs work one after the other, and lets whatever else came have its turn where it has been long enough at it. */
+/** Runs work one after the other; whenever it has worked for a slice, other events of the process have their turn. */
 export type YieldingQueue = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface YieldingQueueOptions {
   /** Milliseconds that only go forward. */
   now?(): number;
-  /** Calls back once what came meanwhile has been looked at. */
+  /** Calls back once the events that came meanwhile have been handled. */
   later?(call: () => void): void;
   /** Calls back after so many milliseconds. */
   after?(call: () => void, ms: number): void;
 }
 
-/** So long nothing else of the process is looked at. */
+/** Work after which other events have their turn. */
 const SLICE_MS = 1;
-/** Where others want the thread, too, it rests so many times as long as it worked. */
+/** Where other events want the thread too, the queue rests so many times as long as it worked. */
 const RESTS = 3;
-/** A question of its own may take long. */
+/** The longest rest, as a single query may have worked for long. */
 const MOST_REST_MS = 20;
 
 /**
- * For an engine that works on this thread and is done before it answers: a hundred questions that wait for it would be
- * answered in one go, with nobody else being heard meanwhile. Where those others had as much to do, it rests: strangers that
- * ask for challenges are not to keep readers waiting.
+ * For an engine that works on this thread and does not yield before it is done: a hundred waiting queries would be
+ * answered in one go, with no other event handled meanwhile. Where the other events then take as long as the queue
+ * worked, it rests: strangers that ask for challenges must not keep readers waiting.
  */
 export function createYieldingQueue({
   now = () => performance.now(),
@@ -28,7 +28,7 @@ export function createYieldingQueue({
   after = (call, ms) => void setTimeout(call, ms),
 }: YieldingQueueOptions = {}): YieldingQueue {
   let last: Promise<unknown> = Promise.resolve();
-  /** Since anything else was last looked at. */
+  /** Milliseconds of work since other events were last handled. */
   let used = 0;
   let isWaiting = false;
 

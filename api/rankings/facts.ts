@@ -23,10 +23,10 @@ export interface RowFacts {
   account: RankedAccount | undefined;
 }
 
-/** As they stand with the orders. */
+/** The facts of a row, as the orders in memory hold them. */
 export function factsIn(view: View, launchpad: string, row: RankedRow): RowFacts {
   const shown = shownOf(row);
-  // The launchpad has one pool of a pair. What is closed, or was never seen, stands by its address alone.
+  // The launchpad has one pool per pair. Of a pool that is closed, or was never seen, only the address is known.
   const pool = row.pool ?? poolOf(launchpad, row.mint, row.quote);
   return {
     policy: shown.policy,
@@ -39,7 +39,9 @@ export function factsIn(view: View, launchpad: string, row: RankedRow): RowFacts
   };
 }
 
-/** Each by its own key: where the engine says the order. Null where there is no such policy. */
+/**
+ * The facts of a policy, each by its own key, for where the store's engine ranks. Null where there is no such policy.
+ */
 export function factsAt(view: View, launchpad: string, address: string): RowFacts | null {
   const policy = view.get('policy', address);
   if (policy === undefined) return null;

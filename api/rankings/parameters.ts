@@ -9,7 +9,7 @@ import {
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import { pageOf } from '../http/paging.ts';
 
-/** A ranking as asked for, its page as it is used. */
+/** A ranking as asked for, its page clamped to what is served. */
 export interface RankingParameters {
   sort: Sort;
   order: Order;

@@ -17,10 +17,12 @@ const FIGURES: Record<JoinedSort, (row: Unranked) => Pick<Figure, 'value'>> = {
   activity: (row) => row.eventsLast24h,
 };
 
-/** A row before it is known where it stands. */
+/** A row before its rank is known. */
 export type Unranked = Omit<RankingRow, 'rank'>;
 
-/** What a row stands by, before dollars, as the engine writes it; null: absent, behind all others. */
+/**
+ * The value that a row ranks by, before dollars, as the store's engine writes it; null where absent, which ranks last.
+ */
 export function rankedBy(sort: Sort, row: Unranked, policy: RankedPolicy): string | null {
   const figureOf = (by: Exclude<Sort, OwnSort>) => (isSummed(by) ? row[by] : FIGURES[by](row));
   const value = isOwn(sort) ? policy[OWN_KEYS[sort].column] : figureOf(sort).value;

@@ -30,7 +30,7 @@ export function rankings(view: View, settings: ReadSettings, context: SharedCont
   return { status: 200, body: printedAnswer(head, 'items', add) };
 }
 
-/** The same page as a value. @throws RangeError where the query says nothing that is valid */
+/** The same page as a value. @throws RangeError where the query is not valid */
 export function rankingPage(view: View, settings: ReadSettings, query: URLSearchParams): RankingsResponse {
   const request = readRankingParameters(query);
   if ('error' in request) throw new RangeError(request.error);
@@ -72,12 +72,12 @@ type Selected = Pick<RankingView, 'misfit'> & { total: number; places: readonly 
 function selectedBy(view: View, selection: RankingSelection): Selected {
   const key = pageKey(writeSelection(selection));
   const { total, places } = view.get('ranked', key);
-  // An event of a policy that is not on the page may leave the window, too.
+  // An event of a policy that is not on the page may leave the window too, and change the order.
   if (selection.window !== null) view.until(nextSecond(view.now));
   return { total, places, misfit: () => view.misfit('ranked', key) };
 }
 
-/** @param orders null where they are to be loaded first */
+/** @param orders null where they are not loaded yet: the answer is made again once they are */
 function selectedIn(view: View, orders: RankedOrders | null, selection: RankedSelection): Selected {
   const misfit = () => {};
   if (orders === null) return { total: 0, places: [], misfit };
@@ -100,7 +100,9 @@ function ratesOf(view: View, settings: ReadSettings, launchpad: string): QuoteRa
 
 const known = new WeakMap<IncompleteState['policies'], RankedSelection['withoutSum']>();
 
-/** Policies whose sum cannot be told: a transaction of theirs may lack some. The same sets as long as they are the same. */
+/**
+ * Policies whose sum is not known, as a transaction of theirs may lack a part of it; the same sets for the same state.
+ */
 function withoutSum(view: View): RankedSelection['withoutSum'] {
   const { policies } = view.state().incomplete;
   const lacking = ({ kind, amount }: (typeof SUM_KEYS)[SumSort]) =>

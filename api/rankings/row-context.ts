@@ -5,7 +5,7 @@ import { dayReason } from '../figures/missing.ts';
 import { type Quote, quoteAt } from '../figures/quotes.ts';
 import type { View } from '../latest/view.ts';
 
-/** What rows of a ranking have in common that are of one quote asset; the same object as long as it says the same. */
+/** What the rows of one quote asset have in common; the same object as long as its content is the same. */
 export interface RowContext {
   historyReason: string | null;
   incomplete: IncompleteState;
@@ -26,7 +26,7 @@ export function rowContexts(view: View, settings: ReadSettings): (quoteMint: str
   };
 }
 
-/** @param settings the same with every view */
+/** @param settings the same for every view */
 function contextOfQuote(view: View, settings: ReadSettings, quoteMint: string): RowContext {
   return view.part(`context ${quoteMint}`, () => {
     const { historyReason, incomplete } = view.state();

@@ -3,7 +3,7 @@ import { oldest } from '../figures/times.ts';
 /** A printed row without what it has in common with others: a fifth of its text, put together again in 2 µs. */
 export interface TemplatedRow {
   shape: Shape;
-  /** What stands in the gaps of the shape, a line each. */
+  /** What stands in the gaps of the shape, one value a line. */
   values: string;
   /** Whether `MARK` stands in it. */
   marked: boolean;
@@ -11,39 +11,40 @@ export interface TemplatedRow {
   length: number;
 }
 
-/** What rows that differ in their values alone have in common. */
+/** What rows that differ only in these values have in common. */
 interface Shape {
-  /** One before each value, and one behind the last. */
+  /** The text before each value, and the text after the last. */
   around: readonly string[];
-  /** Of each value the one before it under the same name: what is equal to that is left out. -1: there is none. */
+  /** For each value the index of the one before it under its name, or -1: a value equal to that one is left out. */
   like: readonly number[];
 }
 
 export interface RowTemplates {
   fold(text: string): TemplatedRow;
-  /** With a shape of its own, and gaps only where `MARK` stands: for where there is room for all rows as they are. */
+  /** With a shape of its own, and gaps only where `MARK` stands: for few enough rows to keep each as it is printed. */
   whole(text: string): TemplatedRow;
 }
 
 /**
- * In place of a time: it is filled in when a row is put together. With a time behind it, it is the older of both.
+ * Stands for a time that is filled in when a row is put together. With a time after it, it stands for the older of
+ * both.
  */
 export const MARK = '\0';
 /** The field of times in which it may stand. */
 const TIME = 'asOf';
 const PRINTED_MARK = JSON.stringify(MARK).slice(0, -1);
-/** No value is printed as what begins with this. */
+/** Begins a value that is filled in: no JSON value begins with it. */
 const FILLED_IN = '*';
 
-/** Of these a figure has the same in every row. */
+/** Fields that a figure has the same in every row. */
 const FIXED: ReadonlySet<string> = new Set(['source', 'absent', 'quoteSymbolSource']);
-/** And these are the same in many rows. */
+/** Fields that are the same in many rows. */
 const COMMON: ReadonlySet<string> = new Set([
   ...FIXED,
   ...(['quoteMint', 'quoteSymbol', 'quoteDecimals', 'mode', 'id', 'name', 'provider', 'enabled'] as const),
   ...(['locked', 'paused', 'poolStatus'] as const),
 ]);
-/** Beyond them what is common is no longer looked for: each shape is some 3 kB. */
+/** Each shape is some 3 kB: with so many of them, new ones have only the FIXED fields in common. */
 const MOST_SHAPES = 2_000;
 
 /** For texts of objects as `JSON.stringify` prints them with indentation, without lists. */
@@ -78,13 +79,13 @@ const leftOf = (name: string, value: string): string =>
   isMark(name, value) ? FILLED_IN + value.slice(PRINTED_MARK.length, -1) : value;
 
 interface Cut {
-  /** One before each value, and one behind the last. */
+  /** The text before each value, and the text after the last. */
   around: string[];
   names: string[];
   values: string[];
 }
 
-/** Cuts out the values that are one, a line each. */
+/** Cuts out the values for which `isOne` holds; the text has one field a line. */
 function cut(text: string, isOne: (name: string, value: string) => boolean): Cut {
   const [around, names, values]: [string[], string[], string[]] = [[], [], []];
   let begun = 0;
@@ -110,7 +111,7 @@ function cut(text: string, isOne: (name: string, value: string) => boolean): Cut
   return { around, names, values };
 }
 
-/** @param mark what stands where `MARK` stood */
+/** @param mark the time that is printed in place of `MARK` */
 export function fillIn({ shape, values }: TemplatedRow, mark: string | null): string {
   const { around, like } = shape;
   const all = like.length === 0 ? [] : values.split('\n');

@@ -31,13 +31,13 @@ export interface RankingView {
   settings: ReadSettings;
   launchpad: string;
   sort: Sort;
-  /** Policies that have a row, as far as they are in memory. */
+  /** How many policies the orders in memory have; 0 where they are not in memory. */
   rows: number;
-  /** The order that the engine told is not that of the figures: both are read again. */
+  /** To be called where the order from the store's engine does not fit the figures: both are read again. */
   misfit(): void;
 }
 
-/** A policy with what its row shows, or what it was ranked by where the engine says the order. */
+/** A policy with what its row shows; or, where the store's engine ranks, with the key that it was ranked by. */
 export type PlacedPolicy = RankedRow | RankedPlace;
 
 const isTold = (place: PlacedPolicy): place is RankedPlace => 'key' in place;
@@ -58,10 +58,10 @@ export function rankingRows(
 }
 
 const templates = createRowTemplates();
-/** Of so many each is kept as it is printed, 2 kB; of more they are folded, and take three times as long. */
+/** Up to so many rows, each is kept as printed, 2 kB; more are kept folded, and take three times as long to print. */
 const MOST_WHOLE = 16_000;
 
-/** The same as they are printed inside of a page, whose head says the first rank. */
+/** Adds the same rows as they are printed inside of a page, whose head says the first rank. */
 export function addPrintedRows(
   ranking: RankingView,
   places: readonly PlacedPolicy[],
@@ -76,7 +76,7 @@ export function addPrintedRows(
     marker ??= view.state().markerTime;
     return marker;
   };
-  // A row that stands with the orders is printed once, and kept.
+  // A row of the orders in memory is printed once, and kept.
   const make = (place: RankedRow): KeptRow => {
     const text = printedRow(rowAt(place, ranking, contextOf, () => MARK));
     return { ...template(text), tag: tagOf(text) };
@@ -96,11 +96,11 @@ export function addPrintedRows(
 }
 
 interface KeptRow extends TemplatedRow {
-  /** Of its text as it was printed, before anything was filled in. */
+  /** The tag of its text as it was printed, before anything was filled in. */
   tag: string;
 }
 
-/** As it stands in a list of an answer, behind its first field. */
+/** A row as it is printed in the list of an answer, after its first field, the rank. */
 function printedRow(row: Unranked | null): string {
   const nested = JSON.stringify([[row]], null, 2);
   return nested.slice(NESTED.length, -END.length);
@@ -108,7 +108,7 @@ function printedRow(row: Unranked | null): string {
 const NESTED = '[\n  [\n    {';
 const END = '\n  ]\n]';
 
-/** Null where the policy is not there: it is being read, or it ended since the engine was asked. */
+/** Null where the policy is not there: it is being read, or was closed since the store's engine ranked it. */
 function rowAt(
   place: PlacedPolicy,
   ranking: RankingView,
@@ -128,8 +128,8 @@ function rowAt(
 }
 
 /**
- * All that it is made of is got from the view here: what stands in its text is noted as what it is made of.
- * @param markerTime the age of a sum of nothing
+ * Gets everything that a row is made of from the view, which notes it as what the row depends on.
+ * @param markerTime the asOf of a sum of no events
  */
 function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () => string | null): Unranked {
   const { policy, token, totals = NO_TOTALS, events, pool, poolRow, account } = facts;
@@ -139,7 +139,7 @@ function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () 
     const { column } = OWN_KEYS[sort];
     return figure(policy[column], `chain:Policy.${column}`, asOf);
   });
-  // That of another sum says nothing of how far the index is, which moves with every slot.
+  // Only a sum of no events takes the marker's time: other rows must not depend on it, as it moves with every slot.
   const ageOf = (value: string | number, last: string | null) => ({
     markerTime: isOfNothing(value, last) ? markerTime() : null,
   });
@@ -191,7 +191,7 @@ function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () 
   };
 }
 
-/** A figure whose time is open is as old as its price, where that is the older. */
+/** A dollar figure whose time is still `MARK`: the older of that and the time of its price is filled in later. */
 const openTime = (dollars: Figure, observedAt: string | null): Figure =>
   dollars.asOf === MARK && observedAt !== null ? { ...dollars, asOf: MARK + observedAt } : dollars;
 

@@ -9,7 +9,7 @@ import { quoteTotalsIn } from '../latest/kinds/tallies/sums.ts';
 import type { View } from '../latest/view.ts';
 
 const QUOTES_MAX = 600;
-/** Of a catalogue of fewer pairs memory holds all, and no search asks the store. */
+/** A catalogue of fewer pairs is held in memory whole, and no search of it asks the store. */
 const PAIRS_HELD = 2_000;
 
 /** `GET /origins` */
@@ -42,7 +42,7 @@ export function modelList(view: View): ModelsResponse {
   };
 }
 
-/** Those whose symbol or name holds the text, in the order of the list. */
+/** The pairs whose symbol or name holds the text, those of most policies first. */
 function pairsWith(view: View, search: string): readonly QuotePairRow[] {
   const all = view.get('cataloguePairs', pageKey(PAIRS_HELD));
   if (all.length >= PAIRS_HELD) return view.get('quotePairs', pageKey(search, QUOTES_MAX));

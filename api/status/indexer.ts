@@ -20,7 +20,7 @@ export function indexer(view: View): StatusResponse['indexer'] {
     cursorUpdatedAt: updatedAt,
     ...told,
     history: {
-      // What happens while no stream is connected nobody has read yet.
+      // While no stream is connected, what happens on the chain is not read yet.
       complete: state.historyReason === null && told.stream.connected,
       fromSlot: wholeFrom(state),
       source: state.gaps.length > 0 ? 'rpc' : 'stream',
@@ -33,7 +33,7 @@ export function indexer(view: View): StatusResponse['indexer'] {
   };
 }
 
-/** Said where more than time is needed. */
+/** The reason, given only where it takes more than time to complete the history. */
 function heldOpen({ openGaps, historyReason, isSettled }: IndexState): { reason?: string } {
   const held =
     !isSettled || openGaps.some(({ unread, first_slot: first }) => unread !== null || first !== null);

@@ -27,7 +27,7 @@ export function keeper(view: View): StatusResponse['keeper'] {
       ...kinds.map(({ kind, count, last_time }) =>
         counted(kind, count, timeOf(last_time), reason ?? undated(kind)),
       ),
-      // Known, and of no time that is.
+      // Kinds of which only events without a known time may lie in the 24 hours.
       ...KEEPER_KINDS.filter((kind) => kinds.every((row) => row.kind !== kind))
         .map((kind) => ({ kind, why: undated(kind) }))
         .filter(({ why }) => why !== null)
@@ -38,7 +38,7 @@ export function keeper(view: View): StatusResponse['keeper'] {
   };
 }
 
-/** @param why it is not known how often; null where it is. */
+/** @param why the reason why the count is not known; null where it is. */
 const counted = (
   kind: string,
   count: number | null,
@@ -54,7 +54,7 @@ function backlogFigure(view: View): Figure {
   if (row.unread > 0) {
     return absent(BALANCE_SOURCE, `${row.unread} of ${row.policies} quote escrows are not read yet`);
   }
-  // A marker goes on without followed addresses: it dates the count of no policy alone.
+  // The marker moves on without followed addresses, so it dates only a count over no policies.
   return figure(
     row.backlog,
     BALANCE_SOURCE,

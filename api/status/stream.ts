@@ -5,7 +5,7 @@ import type { View } from '../latest/view.ts';
 
 type Indexer = StatusResponse['indexer'];
 
-/** How the stream stands: what ingestion told last, as long as it goes on telling. */
+/** The state of the stream: what ingestion reported last, as long as it keeps reporting. */
 export function streamPart(view: View): Pick<Indexer, 'stream' | 'followed'> {
   const told = view.one('stream');
   if (told === null) {
@@ -15,7 +15,7 @@ export function streamPart(view: View): Pick<Indexer, 'stream' | 'followed'> {
       followed: { addresses: null, overRpc: null },
     };
   }
-  // Ingestion tells of its stream from its start on, and knows none of them before it has asked for them once.
+  // Ingestion reports its stream from its start on, and knows no followed addresses before it has asked for them once.
   const isKnown = told.connected === 1 || told.addresses > 0;
   const followed = isKnown
     ? { addresses: told.addresses, overRpc: told.over_rpc }
