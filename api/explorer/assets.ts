@@ -10,7 +10,7 @@ import { type Asset, hashedName, linkModules } from './link-modules.ts';
 export interface Assets {
   /** By file name. */
   files: ReadonlyMap<string, Asset & { packed(encoding: Encoding): Promise<Buffer> }>;
-  /** The module that begins, and every one that it needs at once, itself among them. */
+  /** The first module to run; `preloads` are it and every module that it imports statically. */
   entry: string;
   preloads: readonly string[];
   styles: readonly string[];
@@ -20,7 +20,7 @@ export interface Assets {
 const BROWSER = path.join(import.meta.dirname, 'browser');
 const PACKAGES = path.join(import.meta.dirname, '../../node_modules');
 
-/** The libraries, by the name that imports say, and where their package keeps the module that browsers read. */
+/** The libraries, by the name that imports use, with the file of their package that browsers can load. */
 const LIBRARIES: Record<string, string> = {
   preact: 'preact/dist/preact.mjs',
   'preact/hooks': 'preact/hooks/dist/hooks.mjs',
@@ -66,7 +66,7 @@ const PACK: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
   gzip: (bytes) => zip(bytes, { level: 9 }),
 };
 
-/** Each form once, for who asks for it first, on other threads: all of them at once kept everybody waiting. */
+/** Packs each form once, at its first request and on other threads: packing all at start kept every request waiting. */
 function packedOnce(bytes: Buffer): (encoding: Encoding) => Promise<Buffer> {
   const made = new Map<Encoding, Promise<Buffer>>();
   return (encoding) => {
@@ -80,5 +80,5 @@ function asset(name: string, bytes: Buffer, ending: string, type: string): Asset
   return { fileName: hashedName(name.replaceAll(/[^\w-]+/g, '-'), bytes, ending), type, bytes };
 }
 
-/** Maps of libraries are not served: a browser that looks for one would find a 404. */
+/** Source maps of libraries are not served: a browser that looks for one would get a 404. */
 const withoutMap = (text: string) => text.replace(/\/\/# sourceMappingURL=.*\s*$/, '\n');

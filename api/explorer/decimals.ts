@@ -7,7 +7,9 @@ import type { SharedRoute } from '../http/route.ts';
 const MOST_MINTS = 100;
 const VALID = `Valid: ${MOST_MINTS} public keys at most, separated by commas`;
 
-/** The decimals of launched tokens, which no ranking has; null where nobody knows. One question for a page of them. */
+/**
+ * The decimals of launched tokens, which rankings do not have; null where not known. One request for a page of rows.
+ */
 export const decimalsRoute: SharedRoute = {
   method: 'GET',
   path: '/explorer/decimals',

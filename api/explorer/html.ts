@@ -2,7 +2,7 @@ import type { Assets } from './assets.ts';
 
 export const ASSETS_PATH = '/explorer/assets';
 
-/** Pages by their path below /explorer/, and how a tab is named until the page has read more. */
+/** Pages by their path below /explorer/, with the title of the tab until the page has loaded more. */
 export const PAGES = {
   '': 'Policies',
   'coins/:mint': 'Policy',
@@ -10,10 +10,10 @@ export const PAGES = {
   registries: 'Registries',
 } as const;
 
-/** Browsers name it where an address is opened; clients of the API do not. */
+/** Whether `Accept` asks for HTML: browsers do where an address is opened, clients of the API do not. */
 export const asksForPages = (accept: string | undefined): boolean => accept?.includes('text/html') === true;
 
-/** What a page says of what it is served from, which no answer of the API has. */
+/** What a page says of the service that serves it, which no answer of the API has. */
 export interface Served {
   service: string;
   /** Of the program that is indexed, base58. */
@@ -21,7 +21,7 @@ export interface Served {
   isLocalChain: boolean;
 }
 
-/** The document of a page: everything in it comes from files of their own, nothing stands inline. */
+/** The document of a page: its scripts and styles are files of their own, nothing is inline. */
 export function document(assets: Assets, title: string, served: Served): string {
   const at = (name: string) => `${ASSETS_PATH}/${name}`;
   const lines = [

@@ -8,7 +8,7 @@ export interface Asset {
 }
 
 export interface LinkedModule extends Asset {
-  /** File names of this module and of all it imports at once; not of what it imports later. */
+  /** File names of this module and of all that it imports statically; not of what `import()` loads later. */
   needs: ReadonlySet<string>;
 }
 
@@ -23,11 +23,11 @@ export function hashedName(name: string, bytes: Buffer, ending: string): string 
 }
 
 /**
- * Gives every module its hashed name and makes its imports say the names of the others: a browser that has a module
- * has all of it, and no import map is needed, which would have to stand inline.
+ * Gives every module its hashed name and rewrites its imports to the hashed names of the others: what a browser has
+ * cached always fits together, and no import map is needed, which would have to be inline.
  * @param modules JavaScript by key.
- * @param resolve the key that a specifier means inside a module; null where there is no such thing.
- * @throws Error where an import means nothing, or modules import each other in a circle.
+ * @param resolve the key of the module that a specifier means inside another; null where there is none.
+ * @throws Error where an import cannot be resolved, or modules import each other in a circle.
  */
 export function linkModules(
   modules: ReadonlyMap<string, string>,

@@ -23,7 +23,7 @@ const GUARDS = {
   'Referrer-Policy': 'no-referrer',
 };
 const FOR_GOOD = 'public, max-age=31536000, immutable';
-/** A load balancer takes an answer whose head is over 4 kB for a failure of the service, and asks nobody there for a while. */
+/** A load balancer takes an answer with a head over 4 kB for a failed service, and sends it no requests for a while. */
 const LONGEST_LOCATION = 2_000;
 
 /** The explorer: a document for each page at its own address, and the files that they are made of. */
@@ -86,13 +86,15 @@ const ledTo = (location: string): RouteReply => ({
   headers: { Location: location },
 });
 
-/** An address with what was asked: a link that somebody sent keeps its filters. Null where it is too long for a head. */
+/**
+ * An address with its query, so that a link keeps its filters when redirected; null where it is too long for a head.
+ */
 function addressOf(path: string, query: URLSearchParams): string | null {
   const location = query.size === 0 ? path : `${path}?${query}`;
   return location.length > LONGEST_LOCATION ? null : location;
 }
 
-/** The address of the page that somebody means who ends it with a slash; null where there is none. */
+/** The address of the page that a path with a slash too many means; null where there is none. */
 function withoutSlash(path: string): string | null {
   if (!path.endsWith('/')) return null;
   const names = path.slice(0, -1).split('/');

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Where the tab is: everything that a page shows is decided by it, so that it can be sent, reloaded and gone back to. */
+/** Where the tab is. It decides everything that a page shows, so that a page can be sent, reloaded and gone back to. */
 export interface Address {
   path: string;
   query: URLSearchParams;
@@ -21,7 +21,7 @@ export function go(href: string, how: 'push' | 'replace' = 'push'): void {
   }
 }
 
-/** Changes parts of the query; what is empty leaves it. */
+/** Changes parameters of the query; one that is null or empty is removed. */
 export function ask(changes: Record<string, string | null>, how: 'push' | 'replace' = 'push'): void {
   const query = new URLSearchParams(address.value.query);
   for (const [name, value] of Object.entries(changes)) {

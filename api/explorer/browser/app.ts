@@ -28,7 +28,7 @@ function pageOf(path: string) {
   </div>`;
 }
 
-/** What stands in the place of a mint; null where the path has none that can be read. */
+/** The part of the path where a mint stands, decoded; null where there is none, or it cannot be decoded. */
 function mintOf(path: string): string | null {
   const text = /^\/explorer\/coins\/([^/]+)$/.exec(path)?.[1];
   try {

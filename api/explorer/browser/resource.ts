@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-/** What is known of an answer: `old` is an answer that could not be had again. */
+/** What is known of an answer; `old` is one that could not be renewed. */
 export interface Resource<T> {
   /** What was asked for; null where nothing is. */
   path: string | null;
@@ -8,15 +8,15 @@ export interface Resource<T> {
   data: T | null;
   /** Why the last attempt failed. */
   failure: string | null;
-  /** When the answer that is shown was made here, unix milliseconds. */
+  /** When the answer that is shown arrived here, unix milliseconds. */
   at: number | null;
-  /** What time it was then by the clock of whoever answered, unix milliseconds. */
+  /** What time it was then by the server's clock, unix milliseconds. */
   there: number | null;
   /** The status of a refusal. */
   status: number | null;
-  /** There may be something new: asked for at once, or when its rest behind a failure is over. */
+  /** To be called when there may be something new: asks at once, or once its rest after a failure is over. */
   again(): void;
-  /** The same for somebody who does not want to wait. */
+  /** Asks at once, also while it rests after a failure. */
   askNow(): void;
 }
 
@@ -25,14 +25,14 @@ type Known<T> = Omit<Resource<T>, 'again' | 'askNow' | 'path'>;
 const NOTHING = { state: 'loading', data: null, failure: null, at: null, there: null, status: null } as const;
 const TIMEOUT_MS = 15_000;
 const RETRY_MS = 3_000;
-/** After a refusal of what is asked for once; what is asked for every so often keeps to that. */
+/** The wait after a refusal of a resource that is not polled; one that is polled keeps to its interval. */
 const SELDOM_MS = 15_000;
-/** Whatever is said of when to come again. */
+/** The longest wait, whatever `Retry-After` says. */
 const LONGEST_MS = 3_600_000;
 
 class Refused extends Error {
   readonly status: number;
-  /** For how long it wants to be left alone; null where it does not say. */
+  /** For how long the server wants no further request; null where it does not say. */
   readonly restMs: number | null;
   constructor({ status, headers }: Response, message: string) {
     super(message);
@@ -50,7 +50,7 @@ async function asked<T>(path: string): Promise<{ data: T; there: number }> {
     throw failureOf(error, 'the API cannot be reached');
   });
   if (answer.ok) {
-    // The time limit is one of the body too, and what stands between may end it or send its own.
+    // The time limit covers the body too, and a proxy in between may cut the body off or send its own.
     const data = await answer.json().catch((error: unknown) => {
       throw failureOf(error, 'the API’s answer broke off');
     });
@@ -66,31 +66,31 @@ function failureOf(error: unknown, otherwise: string): Error {
   return new Error(slow ? `the API did not answer within ${TIMEOUT_MS / 1000} seconds` : otherwise);
 }
 
-/** How long after a failure it is asked again; null where nothing mends the question but another one. */
+/** How long after a failure to ask again; null where the query itself is wrong. */
 function waitAfter(error: Error, everyMs: number | null): number | null {
   if (!(error instanceof Refused)) return RETRY_MS;
   const { status, restMs } = error;
   if (status === 400) return null;
-  // What is not there may come, and who was refused for having asked too often may ask again.
+  // What is missing now (404) may come, and a client refused for asking too often (429) may ask again later.
   const usual = status >= 500 ? RETRY_MS : (everyMs ?? SELDOM_MS);
   return Math.min(LONGEST_MS, Math.max(RETRY_MS, restMs ?? usual));
 }
 
-/** One at a time: on a slow line of a busy policy no answer would be that of the newest question. */
+/** The one request under way: with several, on a slow line of a busy policy, no answer would be that of the newest. */
 interface Question {
-  /** Behind this one. */
+  /** Whether to ask once more after this one. */
   isAnotherWanted: boolean;
 }
 
 /**
- * The answer of a path, asked again every `everyMs` while the tab is looked at, and after any failure that is not
- * the question's own. A path of null is not asked for.
+ * The answer of a path, asked again every `everyMs` while the tab is visible, and after any failure but that of a query
+ * that is wrong itself. A path of null is not asked for.
  */
 export function useResource<T>(path: string | null, everyMs: number | null = null): Resource<T> {
   const [known, setKnown] = useState<Known<T> & { path: string | null }>({ ...NOTHING, path });
   const [round, setRound] = useState(0);
   const underWay = useRef<Question | null>(null);
-  /** Behind a failure, until when it is left alone; unix milliseconds. */
+  /** Until when it rests after a failure, unix milliseconds. */
   const restsUntil = useRef(0);
   const current: Known<T> = known.path === path ? known : NOTHING;
 
@@ -145,7 +145,7 @@ export function useResource<T>(path: string | null, everyMs: number | null = nul
   return { ...current, path, again, askNow };
 }
 
-/** Seconds from a time of the chain to an answer, by the clock that answered; until now where it cannot be had again. */
+/** Seconds from a time of the chain to the answer, by the server's clock; up to now where the answer is old. */
 export function secondsBehind({ state, at, there }: Resource<unknown>, iso: string, now: number): number {
   const since = state === 'old' && at !== null ? now - at : 0;
   return Math.max(0, Math.round(((there ?? now) + since - Date.parse(iso)) / 1000));

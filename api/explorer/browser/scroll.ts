@@ -5,8 +5,8 @@ const SETTLED_MS = 150;
 let leading = 0;
 
 /**
- * Each entry of the tab's history keeps how far it was scrolled. Browsers lead back there before a page is drawn, which
- * has its numbers only later: it is led there once it is tall enough, and left alone as soon as somebody scrolls.
+ * Each entry of the tab's history keeps how far it was scrolled. Browsers restore that before a page has its numbers,
+ * and so its height: here it is restored once the page is tall enough, unless the user scrolls first.
  */
 export function keepScroll(): void {
   history.scrollRestoration = 'manual';

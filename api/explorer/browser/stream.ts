@@ -1,20 +1,20 @@
-/** What a stream tells: each kind of event that is asked for, by its data. */
+/** Handlers for the events of a stream, each called with the data of its kind. */
 export interface Followers {
   activity?: (data: unknown) => void;
   post?: (data: unknown) => void;
   ranking?: (data: unknown) => void;
   gap?: (data: unknown) => void;
   state?: (open: boolean) => void;
-  /** Called every so often while there is no stream to be had. */
+  /** Called every AGAIN_MS while the stream is refused. */
   without?: () => void;
 }
 
 const KINDS = ['activity', 'post', 'ranking', 'gap'] as const;
 const AGAIN_MS = 5_000;
-/** A tab that nobody looks at gives its connection back after this long. */
+/** A hidden tab closes its connection after this long. */
 const UNSEEN_MS = 60_000;
 
-/** Follows a stream until it is told to stop: the one connection of this tab. The browser resumes by itself. */
+/** Follows a stream until the returned function is called: the tab's only one. The browser resumes it by itself. */
 export function follow(path: string, followers: Followers): () => void {
   let source: EventSource | null = null;
   let again: ReturnType<typeof setTimeout> | undefined;
@@ -34,12 +34,12 @@ export function follow(path: string, followers: Followers): () => void {
     opened.addEventListener('open', () => followers.state?.(true));
     for (const kind of KINDS)
       opened.addEventListener(kind, ({ data }) => followers[kind]?.(JSON.parse(String(data))));
-    // It says why; the browser connects again.
+    // The server ends the stream and says why; the browser connects again.
     opened.addEventListener('end', () => followers.state?.(false));
     opened.addEventListener('error', () => {
       followers.state?.(false);
       if (opened.readyState !== EventSource.CLOSED || source !== opened) return;
-      // Refused: browsers leave it at that.
+      // Refused: browsers do not retry then.
       followers.without?.();
       again = setTimeout(open, AGAIN_MS);
     });

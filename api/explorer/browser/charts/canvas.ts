@@ -4,7 +4,7 @@ import type { Shown } from '../parts/panel.ts';
 import { Cursor } from './cursor.ts';
 import type { Drawing, Drawn, PlotArea } from './draw.ts';
 
-/** A picture of numbers, which says in words what it is of; the library that draws it comes when there is one to draw. */
+/** A chart with a text alternative; the library that draws is loaded when there is a first chart to draw. */
 export function Canvas({
   label,
   drawing,
@@ -13,9 +13,9 @@ export function Canvas({
 }: {
   label: string;
   drawing: Drawing;
-  /** What is said of the time at an index. */
+  /** What the panel shows for the time at an index. */
   told(at: number): Shown;
-  /** What lies over the picture, where it came to lie. */
+  /** What is drawn over the picture, given where its plot area is. */
   over?: (place: PlotArea) => Children;
 }) {
   const [place, setPlace] = useState<PlotArea | null>(null);
@@ -27,7 +27,7 @@ export function Canvas({
     onPlaced: (next) =>
       setPlace((before) => (JSON.stringify(before) === JSON.stringify(next) ? before : next)),
   };
-  // Other series are another picture, other numbers are not.
+  // Other series need a new plot, other numbers do not.
   const looks = drawing.series.map(({ colour, look }) => `${colour} ${look}`).join();
   useEffect(() => {
     const element = holder.current;
@@ -43,7 +43,7 @@ export function Canvas({
     };
   }, [looks, drawing.height]);
   const known = JSON.stringify([drawing.times, drawing.series, drawing.from, drawing.isOfNow]);
-  // The numbers by what they say.
+  // `known` compares the numbers by value: the arrays are new at every render.
   useEffect(() => drawn.current?.update(newest.current), [known]);
   return html`<div class="canvas" style=${{ height: `${drawing.height}px` }}>
     <div ref=${holder} role="img" aria-label=${label}></div>

@@ -8,7 +8,7 @@ import { type Cell, Numbers } from './numbers.ts';
 
 export type Point = {
   day: string;
-  /** The same in base units, as the panel says it. */
+  /** The value in base units, in the panel's words. */
   base: string | null;
   source: string;
 } & Cell;
@@ -23,10 +23,10 @@ export interface BarsProps {
 }
 
 const HEIGHT_PX = 140;
-/** A bar stands over the beginning of its day. */
+/** A bar is centred on the beginning of its day, so half of it lies before. */
 const HALF_A_DAY_S = 43_200;
 
-/** A bar a day, and a table of the same numbers. The picture alone turns them into floats. */
+/** One bar a day, and a table of the same numbers. Only the picture turns them into floats. */
 export function Bars({ label, points, unit, colour }: BarsProps) {
   const path = useContext(Asked);
   const drawing = {

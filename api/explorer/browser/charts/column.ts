@@ -2,7 +2,7 @@ import type uPlot from 'uplot';
 
 const GAP_PX = 4;
 const WIDTH_PX = 10;
-/** Room that it has beside the picture. */
+/** The room for the column beside the picture. */
 export const BESIDE_PX = 20;
 
 interface Standing {
@@ -11,7 +11,7 @@ interface Standing {
   look: string;
 }
 
-/** What is now stands beside the picture, where no line is long enough to be seen: each area down to the next. */
+/** Draws the newest values as a column beside the picture, as their line would be too short to see. */
 export function drawColumn(
   plot: uPlot,
   series: readonly Standing[],
@@ -36,12 +36,12 @@ export function drawColumn(
   }
   for (const { look, y, colour } of known) {
     ctx.fillStyle = colour;
-    // A mark goes beyond it, or the line of an area would hide it.
+    // A mark is wider than the column, or the line of an area could hide it.
     const beyond = look === 'mark' ? (GAP_PX - 1) * pixel : 0;
     ctx.fillRect(left - beyond, y - pixel, width + 2 * beyond, 2 * pixel);
   }
   ctx.restore();
 }
 
-/** A colour of the style sheet, #rrggbb, to be seen through. */
+/** A colour of the style sheet, #rrggbb, made translucent. */
 export const soft = (colour: string) => `${colour}66`;

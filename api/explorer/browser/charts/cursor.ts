@@ -6,19 +6,19 @@ import type { PlotArea } from './draw.ts';
 export interface CursorProps {
   /** ISO 8601, rising. */
   times: readonly string[];
-  /** How long before its time each begins; it goes on until the next. */
+  /** How many seconds before its time what is drawn of each begins; it goes on until the next begins. */
   earlyS: number;
   place: PlotArea;
-  /** The last of them has a column beside the picture. */
+  /** Whether the last time has a column beside the picture. */
   isOfNow: boolean;
-  /** What is said of the time at an index. */
+  /** What the panel shows for the time at an index. */
   told(at: number): Shown;
 }
 
 /** What the picture leaves free above its own area. */
 const ABOVE_PX = 8;
 
-/** A line over a chart under the pointer, or where it was tapped, that says the numbers of that time. */
+/** A line over a chart at the pointer, or where it was tapped; the panel shows the numbers of that time. */
 export function Cursor({ times, earlyS, place, isOfNow, told }: CursorProps) {
   const point = (event: PointerEvent) => {
     const area = event.currentTarget as HTMLElement;

@@ -2,13 +2,13 @@ import uPlot from 'uplot';
 import { short } from '../text/amounts.ts';
 import { BESIDE_PX, drawColumn, soft } from './column.ts';
 
-/** Bars and a line stand for themselves; areas lie over each other, the largest first; a mark is dashed. */
+/** Bars stand side by side; areas are drawn over each other, the largest first; a mark is a dashed line. */
 export type Look = 'bars' | 'area' | 'mark';
 
 export interface Series {
-  /** Exact decimal texts, one a time; null where it is absent: the picture has a hole there. */
+  /** Exact decimal texts, one for each time; null where absent: the picture has a hole there. */
   values: readonly (string | null)[];
-  /** Of the same times what is drawn on, dotted, where nothing is known. */
+  /** For the same times, the value that is drawn on as a dotted line where nothing is known; else null. */
   held?: readonly (string | null)[];
   /** Name of a colour of the style sheet. */
   colour: string;
@@ -19,14 +19,14 @@ export interface Drawing {
   /** ISO 8601, rising. */
   times: readonly string[];
   series: readonly Series[];
-  /** How long before its time what is drawn of each begins. */
+  /** How many seconds before its time what is drawn of each begins. */
   earlyS?: number;
   /** The picture begins no later than here. */
   from?: string;
-  /** The last time is now, and has a column beside the picture. */
+  /** Whether the last time is now: it has a column beside the picture. */
   isOfNow?: boolean;
   height: number;
-  /** Where the picture's own area came to lie, in pixels of the element, and the times at its ends. */
+  /** Called with where the plot area is, in pixels of the element, and the times at its ends. */
   onPlaced?(area: PlotArea): void;
 }
 
@@ -47,11 +47,11 @@ export interface Drawn {
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
-/** How far ticks of the axis of times stand apart: seconds, hours, then days, and a month of them. */
+/** Distances that ticks of the time axis may have: seconds and minutes here, then hours up to a year. */
 const SHORT_STEPS_S = [1, 5, 15, 30, 60, 120, 300, 600, 900, 1800];
 const STEPS_S = [1, 2, 3, 6, 12, 24, 48, 96, 168, 336, 720, 2160, 8760].map((hours) => hours * HOUR_S);
 
-/** Draws into an element, in its width and in the colours of its scheme, again whenever one of the two changes. */
+/** Draws into an element, in its width and in the colours of its scheme; draws again when either changes. */
 export function draw(element: HTMLElement, first: Drawing): Drawn {
   let drawing = first;
   let plot: uPlot | null = null;
@@ -122,7 +122,7 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
     const [low, high] = around(dataOf(current())[0] as number[], areBars);
     return [from === undefined ? low : Math.min(low, Date.parse(from) / 1000), high] as [number, number];
   };
-  // Each area is filled down to the next: seen through, they would be mixed otherwise.
+  // Each area is filled down to the next only: being translucent, they would otherwise mix.
   const areas = series.flatMap(({ look }, at) => (look === 'area' ? [at + 1] : []));
   const bands = areas.slice(0, -1).map((upper, at) => ({
     series: [upper, areas[at + 1] as number] as [number, number],
@@ -183,12 +183,12 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
 const known = ({ series }: Drawing) =>
   Math.max(...series.map(({ values }) => values.filter((value) => value !== null).length));
 
-/** Narrower it is hidden by the ends of what lies beside it. */
+/** A narrower line is hidden by the ends of what is drawn beside it. */
 const LEAST_PX = 3;
 
 /**
- * What is known for so short a time, between what is not, that no line is seen of it: each such time has a point, but where
- * a dotted line leads to it or on from it, and but of now, which has a column.
+ * The indices that get a point: values known for so short a time, between unknown ones, that their line cannot be seen.
+ * Not where a dotted line leads to it or on from it, and not for now, which has a column.
  */
 const alone = (current: () => Drawing) => (plot: uPlot, at: number, areAll: boolean) => {
   if (areAll) return null;
@@ -216,8 +216,8 @@ function around(times: readonly number[], bars: boolean): [number, number] {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /**
- * A tick of the axis of times: its day where a span is long, else the time of day, to the second where it is short; below
- * the first stands its day.
+ * The text of a tick of the time axis: its day where the span is long, else the time of day, to the second where the
+ * span is short; the first tick has its day below.
  */
 function dated(tick: number, spanS: number, isFirst: boolean): string {
   const [day = '', time = ''] = new Date(tick * 1000).toISOString().split('T');

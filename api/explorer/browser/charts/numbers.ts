@@ -13,11 +13,11 @@ export interface Cell {
 export interface NumbersProps {
   /** What the table is of. */
   label: string;
-  /** How times are called. */
+  /** The head of the column of times. */
   timeName: string;
-  /** How each column of numbers is called. */
+  /** The head of each column of numbers. */
   heads: readonly string[];
-  /** Oldest first, as a chart has them; the newest stands first here. */
+  /** Oldest first, as a chart has them; the table shows the newest first. */
   rows: readonly { time: string; cells: readonly Cell[] }[];
 }
 
@@ -37,7 +37,7 @@ function Absent({ name, reason }: { name: string; reason: string | null }) {
   return html`<${Pointed} shown=${shown} />`;
 }
 
-/** The same numbers as a chart has, for those who read them. */
+/** The numbers of a chart as a table, for people who would rather read them. */
 export function Numbers({ label, timeName, heads, rows }: NumbersProps) {
   return html`<details>
     <summary>The numbers</summary>

@@ -2,20 +2,20 @@ import { html } from '../html.ts';
 import { hidePanel, type Shown, showPanel } from '../parts/panel.ts';
 import type { PlotArea } from './draw.ts';
 
-/** Something said at a time. */
+/** Something that was said at a time. */
 export interface Pin {
   id: string;
   /** ISO 8601. */
   time: string;
-  /** Which of the kinds of such things, for its colour. */
+  /** The kind of what was said, for its colour. */
   kind: string;
   shown: Shown;
 }
 
-/** So close they would cover each other: then one stands for all of them. */
+/** Pins closer than this would cover each other: one stands for all of them. */
 const APART_PX = 20;
 
-/** Pins over a chart where things were said, newest last; each tells on hover, focus or tap what it was. */
+/** Pins over a chart at the times of posts, newest last; each shows its post on hover, focus or tap. */
 export function Pins({ pins, place }: { pins: readonly Pin[]; place: PlotArea }) {
   if (place.to <= place.from) return null;
   const at = ({ time }: Pin) =>

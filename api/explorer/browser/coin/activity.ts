@@ -17,7 +17,7 @@ const PAGE = 100;
 /** Rows asked for again with an older page, so that the two can be put together. */
 const OVERLAP = 20;
 const ROW_PX = 52;
-/** Where there is little room what happened takes two lines. */
+/** In a narrow window the text of an event takes two lines. */
 const NARROW_ROW_PX = 70;
 
 export function Activity({
@@ -34,7 +34,7 @@ export function Activity({
   const [items, setItems] = useState<ActivityItem[]>([]);
   const [ended, setEnded] = useState(false);
   const asking = useRef(false);
-  // An event that was heard of is read.
+  // The stream announced new events: read the list again.
   useEffect(() => {
     if (fresh > 0) first.again();
   }, [fresh]);
@@ -47,7 +47,7 @@ export function Activity({
     getJson<ActivityResponse>(`${path}&offset=${items.length - OVERLAP}`)
       .then((page) => {
         if (page.items.length < PAGE) setEnded(true);
-        // Put to what is known by now. Where the two do not meet more came than overlaps: it goes on from what is newest.
+        // Joined to the rows known by now. Where the two do not overlap, too many events came: keep the newest page.
         setItems((known) => withTail(known, page.items) ?? known.slice(0, PAGE));
       })
       .catch(() => undefined)

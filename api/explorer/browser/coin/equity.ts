@@ -24,7 +24,7 @@ interface EquityProps {
   posts: readonly AgentPost[];
 }
 
-/** The equity over time, its past and what is seen of it here, with the posts of its agent where they were made. */
+/** The equity over time: its history, and the samples that this page has taken since; pins mark its agent's posts. */
 export function Equity({ coin, loop, posts }: EquityProps) {
   const span = useSpan();
   const route = `/coins/${encodeURIComponent(coin.mint)}/history`;

@@ -16,10 +16,10 @@ import { equityNow } from './equity-now.ts';
 import { heldInQuote } from './other-asset.ts';
 import { inUnit, unitsOf } from './units.ts';
 
-/** What a pool's status means; a cap is told on the curve only. */
+/** What a pool's status means; there is a market cap on the curve only. */
 const POOLS: Record<number, string> = { 0: 'on the curve', 1: 'migrating', 2: 'graduated to a pool' };
 
-/** What it is, for somebody who has never heard of it. */
+/** What the policy is, for a reader who has never heard of one. */
 const leadOf = ({ mode, feeSplit, profitSplit }: CoinResponse): string =>
   [
     `${percent(feeSplit.toBankrollBps)} of what trading this token brings in its quote asset, after the protocol’s cut, fill its bankroll, a vault that the program owns.`,
@@ -31,7 +31,7 @@ const leadOf = ({ mode, feeSplit, profitSplit }: CoinResponse): string =>
       : `Of each profit ${percent(profitSplit.toHoldersBps)}, as far as it lies in the vault, buys the token back and burns it.`,
   ].join(' ');
 
-/** Which policy this is, how it stands, and its four first numbers. */
+/** Which policy this is, its state, and its four main numbers. */
 export function Head({ coin, loop }: { coin: CoinResponse; loop: Resource<LoopResponse> }) {
   const { quote, base } = unitsOf(coin);
   return html`<div class="coin-head">
@@ -76,7 +76,7 @@ export function Head({ coin, loop }: { coin: CoinResponse; loop: Resource<LoopRe
     </dl>`;
 }
 
-/** All that it holds, and the part of it that lies in the vault: that is known before what is at work is. */
+/** All that the policy holds, and the part that lies in its vault, which is known before what is at work is. */
 function Equity({ coin, loop }: { coin: CoinResponse; loop: Resource<LoopResponse> }) {
   const asked = useContext(Asked);
   const inQuote = inUnit(unitsOf(coin).quote);

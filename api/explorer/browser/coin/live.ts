@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { follow } from '../stream.ts';
 
-/** Counts that move when there is something new of a policy: the list is read again then. */
+/** Counts that rise when there is something new of a policy, for lists to be read again. */
 export interface Live {
   open: boolean;
   events: number;
@@ -11,7 +11,7 @@ export interface Live {
 /** Figures are read again at most this often, however much happens. */
 const GATHER_MS = 1_000;
 
-/** Whether posts are to be read where something was not told. */
+/** Whether a `gap` of the stream is one of posts, to be read again. */
 const isOfPosts = (gap: unknown): boolean =>
   String((gap as { read?: unknown } | null)?.read).endsWith('/posts');
 
@@ -44,7 +44,7 @@ export function useLive(mint: string | null, onEvents: () => void): Live {
         // Whatever came before the stream was there is read now.
         if (open) both();
       },
-      // Without a stream one looks every few seconds.
+      // Without a stream both are polled, every few seconds.
       without: both,
     });
     return () => {

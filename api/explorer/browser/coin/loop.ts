@@ -14,16 +14,18 @@ import { inUnit, unitsOf } from './units.ts';
 interface Part {
   name: string;
   figure: Figure;
-  /** Which purse: one colour each, all along the way. */
+  /** Which purse the money is in: each has one colour, in all steps. */
   purse: 'protocol' | 'lp' | 'bankroll' | 'local' | 'remote' | 'holders' | 'burned' | 'fees';
   unit?: 'base';
-  /** The path of the API that answers it, where it is another than that of the loop. */
+  /** The path of the API that the figure is from, where it is not that of the loop. */
   path?: string;
   note?: string;
 }
 
-/** The way of the money from left to right, or downwards where it is narrow; bars divide each step as the sums do. What waits
- * between two steps is said where it waits: with it the steps add up. */
+/**
+ * The way of the money, from left to right, or downwards in a narrow window; a bar divides each step as its sums do.
+ * Money that waits between two steps is listed with the step where it waits: with it the steps add up.
+ */
 export function Loop({ coin, loop }: { coin: CoinResponse; loop: LoopResponse }) {
   const { step1_feesClaimed, step2_routed, step5_profit, step6_buyback, credit } = loop;
   const held = heldInQuote(loop.step4_deployed);
@@ -109,7 +111,7 @@ function Line({ part, coin, step }: { part: Part; coin: CoinResponse; step: stri
   </div>`;
 }
 
-/** How a step divides; hatched where a part cannot be told, empty where there is nothing to divide. */
+/** How a step divides; hatched where a part is absent, empty where there is nothing to divide. */
 function Bar({ parts }: { parts: Part[] }) {
   const unknown = parts.some(({ figure }) => figure.absent);
   const widths = shares(parts.map(({ figure }) => (figure.absent ? null : String(figure.value))));

@@ -19,13 +19,13 @@ import { Posts, postsPath } from './posts.ts';
 import { Terms } from './terms.ts';
 import { Venues } from './venues.ts';
 
-/** What happens is heard of; what does not, a price that grows old or a store that ends, is asked for. */
+/** The stream announces events; what changes without one, such as a price that grows too old, is polled. */
 const EVERY_MS = 15_000;
 
 export function CoinPage({ mint }: { mint: string }) {
   const base = `/coins/${encodeURIComponent(mint)}`;
   const coin = useResource<CoinResponse>(base, EVERY_MS);
-  // Asked for at once: with these two a page is of use, whatever else is still on its way.
+  // Both are asked for at once: with them a page is of use, whatever else is still on its way.
   const loop = useResource<LoopResponse>(`${base}/loop`, EVERY_MS);
   const positions = useResource<PositionsResponse>(coin.data === null ? null : `${base}/positions`, EVERY_MS);
   const posts = useResource<PostsResponse>(coin.data?.mode === 'Agent' ? postsPath(mint) : null);
@@ -34,7 +34,7 @@ export function CoinPage({ mint }: { mint: string }) {
     loop.again();
     positions.again();
   });
-  // A post that was heard of is read.
+  // The stream announced new posts: read them.
   useEffect(() => {
     if (live.posts > 0) posts.again();
   }, [live.posts]);

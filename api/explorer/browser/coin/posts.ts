@@ -11,12 +11,12 @@ import { withHead, withTail } from './merge.ts';
 const PAGE = 100;
 /** Posts asked for again with an older page, so that the two can be put together. */
 const OVERLAP = 20;
-/** As many more are shown at a time. */
+/** How many more are shown at a time. */
 const SHOWN = 20;
 
 export const postsPath = (mint: string) => `/coins/${encodeURIComponent(mint)}/posts?limit=${PAGE}`;
 
-/** The posts of an agent, newest first; those behind the newest page are asked for. */
+/** The posts of an agent, newest first; older ones than the newest page are loaded on request. */
 export function Posts({
   mint,
   newest,
@@ -42,7 +42,7 @@ export function Posts({
       getJson<PostsResponse>(`${postsPath(mint)}&offset=${Math.max(0, posts.length - OVERLAP)}`)
         .then((page) => {
           setFailure(null);
-          // Where the two do not meet more came than overlaps: it goes on from what is newest.
+          // Where the two do not overlap, too many posts came meanwhile: keep the newest page and go on from it.
           setKnown((before) => withTail(before, page.posts) ?? before.slice(0, PAGE));
         })
         .catch((error: Error) => setFailure(error.message))

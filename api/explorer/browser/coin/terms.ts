@@ -10,7 +10,7 @@ import { classNames, hasOptionsAlone } from '../text/words.ts';
 /** What the deployer chose, and who may do what. */
 export function Terms({ coin }: { coin: CoinResponse }) {
   const { feeSplit, profitSplit, origin, quote } = coin;
-  // The terms stand in the account that the counters stand in.
+  // The terms are in the same account as the counters, so they have the source and time of one.
   const { source, asOf } = coin.hwm;
   const term = (value: number, kind: 'share' | 'count', name: string) =>
     html`<${Fig} figure=${bare(value, source, { asOf })} reading=${{ kind }} name=${name} />`;

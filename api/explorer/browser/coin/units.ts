@@ -4,7 +4,7 @@ import type { Unit } from '../text/amounts.ts';
 import type { Units } from '../text/events.ts';
 import { symbolOf } from '../text/words.ts';
 
-/** What amounts of a policy are in: its quote asset, its own token, or an asset that nobody told the decimals of. */
+/** The units of a policy's amounts: its quote asset and its own token; `unitOf` knows no decimals of other assets. */
 export function unitsOf(coin: CoinResponse): Units {
   const own = coin.pdaBalances.find(({ kind }) => kind === 'base_escrow');
   return {

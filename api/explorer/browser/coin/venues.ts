@@ -34,7 +34,9 @@ export function Venues({ coin, loop, positions }: VenuesProps) {
   </ul>`;
 }
 
-/** That the list is empty does not say that there are none: the policy counts them, and a sum over all of them says so. */
+/**
+ * An empty list need not mean no accounts: the policy counts them, and the sums are absent where some are not known.
+ */
 function None({ held }: { held: LoopResponse['step4_deployed'] }) {
   const unknown = [held.local, held.remote].find(({ absent }) => absent === true);
   return unknown === undefined

@@ -14,13 +14,13 @@ const HEIGHT_PX = 240;
 export interface HoldingsProps {
   rows: readonly Row[];
   quote: Unit;
-  /** What it is the equity of, as a sentence begins. */
+  /** Whose equity it is, as the beginning of a label. */
   name: string;
   /** The picture begins no later than here. */
   from: string | undefined;
-  /** The path of the API that answers what was at a time. */
+  /** The path of the API that has the numbers of a time. */
   pathAt(time: string): string | null;
-  /** What lies over the picture, where it came to lie. */
+  /** What is drawn over the picture, given where its plot area is. */
   over?: (place: PlotArea) => Children;
 }
 

@@ -4,7 +4,7 @@ import { grouped, inBaseUnits, type Unit } from '../text/amounts.ts';
 import { stamp } from '../text/times.ts';
 import { cellOf, equityOf, localOf, type Row } from './rows.ts';
 
-/** The parts of the equity, each over those before it, in the colours of the money loop. */
+/** The parts of the equity, each stacked on those before it, in the colours of the money loop. */
 export const PARTS = [
   ['Unspent', 'bankroll'],
   ['At work on chain', 'local'],
@@ -21,7 +21,7 @@ export const cellsOf = (row: Row, { decimals }: Unit): Cell[] =>
 interface Told {
   quote: Unit;
   name: string;
-  /** The path of the API that answers what was at a time. */
+  /** The path of the API that has the numbers of a time. */
   pathAt(time: string): string | null;
 }
 

@@ -9,13 +9,13 @@ interface History {
 }
 
 export interface Past<T> {
-  /** By days and behind them by hours, where the span is long. */
+  /** By hours; where the span is long, by days first and by hours at its end. */
   history: Resource<T>;
-  /** The path of the API that answers what was at a time. */
+  /** The path of the API that has the numbers of a time. */
   pathAt(time: string): string | null;
 }
 
-/** The past of a span: its last days by hours, for the day that is not over has no end to be known of. */
+/** The past of a span; its last days by hours, since a day that is not over has no end yet. */
 export function usePast<T extends History>(
   route: string,
   { since, byHours }: Span,
@@ -32,7 +32,7 @@ export function usePast<T extends History>(
     [hours.data, days.data],
   );
   if (!isLong) return { history: hours, pathAt: () => hours.path };
-  // What one of them lacks is a part of what is shown: that one says how all of it stands.
+  // Both answers are parts of what is shown, so the one in the worse state gives the state of the whole.
   const worse = STATES.indexOf(days.state) > STATES.indexOf(hours.state) ? days : hours;
   const askNow = () => {
     hours.askNow();

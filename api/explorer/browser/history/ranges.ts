@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { address, ask } from '../address.ts';
 import { html } from '../html.ts';
 
-/** Spans of time that one may look at; which one stands in the address. */
+/** Spans of time to choose from, in days; the address holds which is chosen. */
 const RANGES = { day: ['A day', 1], week: ['A week', 7], quarter: ['Three months', 90] } as const;
 type Range = keyof typeof RANGES;
 const UNSAID: Range = 'week';
@@ -13,13 +13,13 @@ const chosen = (): Range => {
   return Object.hasOwn(RANGES, said) ? (said as Range) : UNSAID;
 };
 
-/** Beyond it the API answers a span by days. */
+/** The API answers a longer span by days. */
 const BY_HOURS = RANGES.week[1];
 
 export interface Span {
-  /** When it begins that the address asks for, ISO 8601. */
+  /** When the chosen span begins, ISO 8601. */
   since: string;
-  /** From when on it is asked for by hours: later only in a long span, at the beginning of a day. */
+  /** From when on the span is asked for by hours: `since`, or in a long span the beginning of a later day. */
   byHours: string;
 }
 

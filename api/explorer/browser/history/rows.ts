@@ -6,20 +6,20 @@ import { scaled } from '../text/amounts.ts';
 import { stamp } from '../text/times.ts';
 import { inWords } from './reasons.ts';
 
-/** What there was at a moment, in base units of a quote asset. */
+/** What a policy, or all of a quote asset, had at a moment, in base units of that asset. */
 export interface Row {
   time: string;
   bankroll: Amount;
   /** At venues: on chain, and attested where the program cannot see it. */
   deployed: Amount;
-  /** The part of it that is attested. */
+  /** The part of `deployed` that is attested. */
   attested: Amount;
   hwm: Amount;
   /** As old as the oldest part of the equity, which `time` does not say; null where a part has no time. */
   asOf: string | null;
-  /** Of what was seen here: the path of the answer that had it. */
+  /** Set where this page took the row as a sample: the path of the answer that had it. */
   seen?: { path: string | null };
-  /** Where nobody looked: no answer has it. */
+  /** Set on a row that stands for a time at which this page did not look: no answer has its numbers. */
   isUnseen?: true;
 }
 
@@ -33,14 +33,14 @@ const amountOf = (figure: Figure): Amount =>
     ? { base: null, reason: figure.reason === undefined ? null : inWords(figure.reason) }
     : { base: BigInt(figure.value), reason: null };
 
-/** A sum of parts, or what is left of one; absent with the first reason where one of them is. */
+/** The sum or the difference of two amounts; absent, with the first reason, where one of them is. */
 function together(left: Amount, right: Amount, sign: 1n | -1n): Amount {
   if (left.base === null) return left;
   if (right.base === null) return right;
   return { base: left.base + sign * right.base, reason: null };
 }
 
-/** When the oldest of them was so. */
+/** The oldest `asOf` of the figures; null where one has none. */
 export function oldestOf(figures: readonly Figure[]): string | null {
   const times = figures.map(({ asOf }) => asOf);
   return times.includes(null) ? null : (times.toSorted()[0] ?? null);
@@ -64,7 +64,7 @@ export const rowOfHistory = ({ time, bankroll, deployed, attestedEquity, hwm }: 
   asOf: oldestOf([bankroll, deployed]),
 });
 
-/** What is there now, as it was answered at a time of this clock. */
+/** What a policy has now, as it was answered at a time of this clock. */
 export function rowOfLoop(
   { step4_deployed, step5_profit }: LoopResponse,
   at: number,
@@ -85,7 +85,7 @@ const PARTS = ['bankroll', 'deployed', 'attested', 'hwm'] as const;
 const same = (a: Row, b: Row) => PARTS.every((part) => a[part].base === b[part].base);
 const sameReasons = (a: Row, b: Row) => PARTS.every((part) => a[part].reason === b[part].reason);
 
-/** The rows with one more; of several that say the same only the first and the last are kept. */
+/** The rows with one more sample; of a run of equal rows only the first and the last are kept. */
 export function withSample(rows: readonly Row[], sample: Row, most: number): Row[] {
   const [before, last] = [rows.at(-2), rows.at(-1)];
   if (last !== undefined && sample.time <= last.time) return [...rows];
@@ -97,17 +97,18 @@ export function withSample(rows: readonly Row[], sample: Row, most: number): Row
 }
 
 const STEP_MS: Record<Step, number> = { hour: 3_600_000, day: 86_400_000 };
-/** Whether a step ends there: the last one may not be over. */
+/** Whether a step ends at this time; the last item may be of a step that is not over. */
 export const isWhole = (time: string, step: Step): boolean => Date.parse(time) % STEP_MS[step] === 0;
 
-/** Whoever looks on sees more often than that; what is seen as it was may have stood longer. */
+/** Samples no farther apart than this show that the page looked on all the while. */
 const LOOKING_MS = 60_000;
-/** What is not known begins so long after what is: in the table it is another time. */
+/** An unseen time begins this long after the row before it, so that the table shows another time. */
 const SHOWN_MS = 1_000;
 
 /**
- * The past as it was answered and what was seen here, in the order of time. Where nobody looked between two that differ, the
- * first may have lasted for a moment: from then on nothing is known until the other.
+ * The past as the API answered it and the samples of this page, in the order of time. Where the page did not look
+ * between two rows that differ, the first may have lasted for a moment only, so nothing is known from it on until the
+ * second.
  */
 export function joined(past: readonly Row[], seen: readonly Row[], step: Step): Row[] {
   const ends = new Set(past.filter(({ time }) => isWhole(time, step)));
@@ -122,14 +123,14 @@ export function joined(past: readonly Row[], seen: readonly Row[], step: Step): 
     const looked = lastSeen !== undefined && msBetween(lastSeen, row) <= LOOKING_MS;
     lastSeen = row;
     if (looked || before === undefined || msBetween(before, row) <= SHOWN_MS) return [row];
-    // A step that is over is drawn flat, too, between two ends that say the same.
+    // Between two equal rows the line is drawn flat, as it is between two equal ends of steps.
     return same(before, row) || isNothing(before) ? [row] : [unseen(before, row, step), row];
   });
 }
 
 const isNothing = (row: Row) => PARTS.every((part) => row[part].base === null);
 
-/** Of rows that say the same of the same shown second the last one stands for all. */
+/** Whether to keep a row: of equal rows that the table shows at the same second only the last is kept. */
 const isNews = (row: Row, at: number, rows: readonly Row[]): boolean => {
   const next = rows[at + 1];
   if (next === undefined || stamp(next.time) !== stamp(row.time)) return true;
@@ -138,7 +139,7 @@ const isNews = (row: Row, at: number, rows: readonly Row[]): boolean => {
 
 const msBetween = (before: Row, after: Row) => Date.parse(after.time) - Date.parse(before.time);
 
-/** Behind a row of which is not known how long it was so. */
+/** The row to put after one that may have lasted for a moment only, until `next`. */
 function unseen({ time }: Row, { time: next }: Row, step: Step): Row {
   const reason = `this page did not look between ${stamp(time)} and ${stamp(next)} UTC, and the API keeps what was at the end of each ${step}`;
   const nothing = { base: null, reason };
@@ -156,8 +157,8 @@ export const onChainOf = (row: Row) => together(equityOf(row), row.attested, -1n
 export const localOf = ({ deployed, attested }: Row) => together(deployed, attested, -1n);
 
 /**
- * Why some of it is not known, the newest reason; null where all is from when anything was known on. That nobody looked is
- * none: what was known last is drawn on there.
+ * The newest reason why some of the equity or its mark is not known; null where all is known from the first known row
+ * on. Rows at which this page did not look do not count: what was known last is drawn on there.
  */
 export function unknownOf(rows: readonly Row[]): string | null {
   const first = rows.findIndex((row) => equityOf(row).base !== null);
@@ -168,7 +169,7 @@ export function unknownOf(rows: readonly Row[]): string | null {
 
 const NOT_KNOWN: Amount = { base: null, reason: null };
 
-/** Of each row where nobody looked what was known last, and behind it what was found; nothing of all others. */
+/** The dotted line: at each unseen row the amount known last, at the row after it the one found; unknown elsewhere. */
 export const heldOn = (rows: readonly Row[], of: (row: Row) => Amount): Amount[] =>
   rows.map((row, at) => {
     const [last, before] = [rows[at - 1], rows[at - 2]];

@@ -1,7 +1,7 @@
 import type { Figure } from '../../../../schemas/figure.ts';
 import { html } from '../html.ts';
 
-/** What was sent out above what is claimed to be there, on one scale; hatched where it cannot be told. */
+/** Two bars on one scale: what was sent out above what is attested to be there; hatched where one is absent. */
 export function Against({ bridgedOut, attested }: { bridgedOut: Figure; attested: Figure }) {
   const [sent, there] = [amountOf(bridgedOut), amountOf(attested)];
   const most = sent - there < 0n ? there : sent;

@@ -1,9 +1,9 @@
 import type { Figure } from '../../../../schemas/figure.ts';
 
-/** A figure as the API serves it, or a number that it serves bare; that has no time of its own where nothing dates it. */
+/** A figure as the API serves it, or a number that it serves bare, which has no `asOf` where nothing dates it. */
 export type Told = Omit<Figure, 'asOf'> & { asOf?: string | null };
 
-/** A number that the API serves bare, as a count or a term, with the source that it has. */
+/** Makes a figure of a number that the API serves bare, such as a count or a term. */
 export function bare(
   value: number | string | null,
   source: string,

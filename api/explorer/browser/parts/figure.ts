@@ -18,19 +18,19 @@ export type Reading =
   | { kind: 'share' }
   | { kind: 'count' }
   | { kind: 'plain' }
-  /** Seconds since something; fewer than none where it is dated ahead of our clock. */
+  /** Seconds since something; negative where that is dated ahead of our clock. */
   | { kind: 'age' };
 
 export interface FigureProps {
   figure: Told;
   reading: Reading;
-  /** What it is the number of. */
+  /** What the number is of. */
   name: string;
-  /** Leave the unit out where a heading says it. */
+  /** Whether to leave the unit out, as where a heading says it. */
   bare?: boolean;
 }
 
-/** A number that says on hover, focus or tap where it comes from; where there is none, that and why. */
+/** A number whose panel shows where it comes from on hover, focus or tap; an absent one shows why. */
 export function Fig({ figure, reading, name, bare = false }: FigureProps) {
   const path = useContext(Asked);
   const shown = { ...shownOf(figure, reading, name), path };
@@ -57,7 +57,7 @@ function dollars(text: string): string {
   return whole === '0' && /^00/.test(fraction) ? text : `${whole}.${fraction.slice(0, 2)}`;
 }
 
-/** Cents have two digits. */
+/** Pads the cents to two digits. */
 const withCents = (text: string): string =>
   /^[\d,]*[1-9][\d,]*$/.test(text) ? `${text}.00` : /\.\d$/.test(text) ? `${text}0` : text;
 

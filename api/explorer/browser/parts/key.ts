@@ -9,7 +9,7 @@ const SHOWN_MS = 1_500;
 export function Key({ value, name }: { value: string; name: string }) {
   const [copied, setCopied] = useState(false);
   const [whole, setWhole] = useState(false);
-  // Over plain HTTP from another machine a page may not copy: then it stands there to be marked.
+  // A page from another machine over plain HTTP may not copy: then the whole key is shown, to be selected.
   const copy = () => {
     if (navigator.clipboard === undefined) return setWhole(true);
     navigator.clipboard.writeText(value).then(

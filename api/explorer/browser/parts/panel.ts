@@ -7,26 +7,26 @@ import { ago, stamp } from '../text/times.ts';
 import { narrow } from './narrow.ts';
 import { Text } from './text.ts';
 
-/** What the panel tells of a number. */
+/** What the panel shows of a number. */
 export interface Shown {
   name: string;
   value: string | null;
   exact: string;
   unit: string;
   base: string | null;
-  /** Nothing where what it stands in says it. */
+  /** Empty where the context of the number says it. */
   source: string;
-  /** Not said where its name says it. */
+  /** Undefined where the name holds the time; null where it is not known. */
   asOf?: string | null;
   absent: boolean;
   reason: string | null;
-  /** The path of the API that answers it. */
+  /** The path of the API that the number is from. */
   path?: string | null;
-  /** More that belongs to it. */
+  /** Further lines of the panel. */
   more?: readonly (readonly [name: string, value: string])[];
 }
 
-/** What is told beside which number, and where that stood then, pixels below the top of the window. */
+/** What the panel shows, beside which element, and where that was then, in pixels below the top of the window. */
 const open = signal<{ at: HTMLElement; shown: Shown; top: number } | null>(null);
 let hiding: ReturnType<typeof setTimeout> | undefined;
 const HIDE_MS = 120;
@@ -37,14 +37,14 @@ export function showPanel(at: HTMLElement, shown: Shown): void {
   open.value = { at, shown, top: at.getBoundingClientRect().top };
 }
 
-/** What is told beside a number follows it while it is open. */
+/** Updates the panel of an element, if it is open, when its number changes. */
 export function renewPanel(at: HTMLElement | null, shown: Shown): void {
   const before = open.peek();
   if (before === null || before.at !== at || JSON.stringify(before.shown) === JSON.stringify(shown)) return;
   open.value = { ...before, shown };
 }
 
-/** What has the focus keeps its panel while the pointer goes elsewhere. */
+/** Hides the panel; unless `left`, an element with keyboard focus keeps it while the pointer goes elsewhere. */
 export function hidePanel(left: boolean): void {
   const at = open.value?.at;
   if (!left && at !== undefined && document.activeElement === at && at.matches(':focus-visible')) return;
@@ -54,13 +54,13 @@ export function hidePanel(left: boolean): void {
   }, HIDE_MS);
 }
 
-/** Beside a number; where there is little room the style sheet puts it at the foot. */
+/** Places the panel beside a number; in a narrow window the style sheet puts it at the foot. */
 function place(panel: HTMLElement, at: HTMLElement): void {
   if (narrow.value) return;
   const from = at.getBoundingClientRect();
   const { width, height } = panel.getBoundingClientRect();
   const below = from.bottom + GAP + height < innerHeight;
-  // The window is wider than the page by the room for the bar that scrolls it.
+  // Not innerWidth: that has the room for the scroll bar too.
   const { clientWidth } = document.body;
   panel.style.left = `${Math.max(GAP, Math.min(from.left, clientWidth - width - GAP))}px`;
   panel.style.top = `${Math.max(GAP, below ? from.bottom + GAP : from.top - GAP - height)}px`;
@@ -79,7 +79,7 @@ export function Panel() {
     const close = () => {
       open.value = null;
     };
-    // What was reached by keyboard was scrolled to for that: its panel goes along. What did not move keeps its own.
+    // Keyboard focus scrolls to its element, so the panel moves along. An element that did not move keeps its panel.
     const scrolled = () => {
       const at = open.value?.at;
       if (at?.getBoundingClientRect().top === open.value?.top) return;
@@ -92,12 +92,12 @@ export function Panel() {
       if (panel.current?.contains(document.activeElement) === true && at?.isConnected === true) at.focus();
       else close();
     };
-    // By keyboard a press leads into it, where its link is.
+    // A click by keyboard moves the focus into the panel, where its link is.
     const pressedByKey = ({ detail, target }: MouseEvent) => {
       if (detail === 0 && target instanceof Node && open.value?.at.contains(target) === true)
         panel.current?.focus();
     };
-    // Not every browser moves the focus with a finger.
+    // Not every browser moves the focus at a tap, so a tap elsewhere closes the panel here.
     const pressed = ({ target }: PointerEvent) => {
       if (!(target instanceof Node)) return;
       if (panel.current?.contains(target) !== true && open.value?.at.contains(target) !== true) close();

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { type Children, html } from '../html.ts';
 import { hidePanel, renewPanel, type Shown, showPanel } from './panel.ts';
 
-/** What a button needs that says on hover, focus or tap where it comes from. */
+/** The props of a button that opens the panel on hover, focus or tap. */
 export interface PanelProps {
   ref: RefObject<HTMLElement | null>;
   onMouseEnter(event: Event): void;
@@ -13,7 +13,7 @@ export interface PanelProps {
   onClick(event: Event): void;
 }
 
-/** Its panel says the same as it, as long as it is open. */
+/** Props that open the panel, which is kept up to date with `shown` while it is open. */
 export function usePanel(shown: Shown): PanelProps {
   const ref = useRef<HTMLElement>(null);
   useEffect(() => renewPanel(ref.current, shown));
@@ -25,7 +25,7 @@ export function usePanel(shown: Shown): PanelProps {
   };
 }
 
-/** What says on hover, focus or tap where it comes from. */
+/** A button around a number that shows in the panel, on hover, focus or tap, where the number comes from. */
 export function Pointed({ shown, children }: { shown: Shown; children?: Children }) {
   const panel = usePanel(shown);
   return html`<button type="button" class="figure" aria-haspopup="dialog" ...${panel}

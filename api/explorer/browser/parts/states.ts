@@ -7,7 +7,7 @@ import { capital } from '../text/words.ts';
 import { Asked } from './asked.ts';
 import { Text } from './text.ts';
 
-/** Draws an answer, and around it whether it is still awaited, old, or cannot be had. */
+/** Draws an answer, or that it is still awaited or cannot be had; and above it whether it is old. */
 export function Loaded<T>({
   of,
   rows = 6,
@@ -16,7 +16,7 @@ export function Loaded<T>({
 }: {
   of: Resource<T>;
   rows?: number;
-  /** One that stands above, the same or another: where both fail in the same words they are said there. */
+  /** A resource that is shown further up: where both failed for the same reason, only that one says so. */
   above?: Resource<unknown> | null;
   children?: (data: T) => Children;
 }) {
@@ -35,7 +35,7 @@ export function Loaded<T>({
 }
 
 function Failed({ of }: { of: Resource<unknown> }) {
-  // Nothing mends an address but another one.
+  // Asking again does not help: the address itself is wrong.
   if (of.status === 400)
     return html`<div class="notice failed" role="alert">
       <p><b>The address of this page asks for something that is not there.</b> <${Text} text=${capital(of.failure ?? '')} />.</p>

@@ -8,7 +8,7 @@ const EVERY_MS = 10_000;
 /** A slot comes every fraction of a second: this far behind is worth saying. */
 const BEHIND_S = 30;
 
-/** How the index stands, at the top of every page. */
+/** The state of the index, at the top of every page. */
 export function Status() {
   const status = useResource<StatusResponse>('/status', EVERY_MS);
   const [tone, text] = told(status);

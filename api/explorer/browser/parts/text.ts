@@ -1,7 +1,7 @@
 import { html } from '../html.ts';
 import { visibleParts } from '../text/visible.ts';
 
-/** Text of strangers: turned round by nothing in it, and nothing in it unseen. */
+/** Text that strangers wrote: its direction affects nothing around it, and invisible characters are shown by name. */
 export function Text({ text }: { text: string }) {
   return html`<bdi dir="auto">${visibleParts(text).map((part) =>
     part.hidden

@@ -5,7 +5,7 @@ import { Text } from './text.ts';
 
 const HUES = 8;
 
-/** Letters in a colour of the mint, in place of a picture from somewhere else. */
+/** Letters in a colour made of the mint, in place of a picture from another address. */
 export function TokenMark({
   symbol,
   mint,
@@ -21,7 +21,7 @@ export function TokenMark({
   </span>`;
 }
 
-/** In a line of a list: the page of the coin has all of it. */
+/** A token's name in a line of a list, shortened: the page of the coin has all of it. */
 export function TokenName({
   name,
   symbol,

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 const SPARE_ROWS = 6;
 const onPaper = matchMedia('print');
 
-/** Which rows of a long list stand inside its frame, all of one height; calls `onEnd` as its end comes near. */
+/** Which rows of a long list, all of one height, lie inside its frame; calls `onEnd` when its end comes near. */
 export function useWindow(count: number, rowPx: number, onEnd: () => void) {
   const frame = useRef<HTMLElement>(null);
   const [top, setTop] = useState(0);
@@ -11,7 +11,7 @@ export function useWindow(count: number, rowPx: number, onEnd: () => void) {
   useEffect(() => {
     const element = frame.current;
     if (element === null) return;
-    // On paper it is as high as the rows that are drawn: no more are drawn for that.
+    // In print the frame is as high as the rows drawn, which must not make it draw more.
     const watched = new ResizeObserver(() => {
       if (!onPaper.matches) setHeight(element.clientHeight);
     });

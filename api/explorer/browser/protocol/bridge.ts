@@ -9,8 +9,10 @@ import { readable } from '../text/words.ts';
 
 type Venue = AnalyticsResponse['bridgeFlow']['perVenue'][number];
 
-/** Accounts of several assets are summed in each venue: the numbers are base units, and said so. Where they cannot be compared
- * they are not drawn as amounts either. */
+/**
+ * A venue's accounts may be of several assets, whose base units are summed: the numbers are labelled as base units.
+ * Where they cannot be compared they are not drawn as bars either.
+ */
 const BASE = { kind: 'amount', unit: { decimals: null, symbol: null } } as const;
 
 export function Bridge({ venues }: { venues: Venue[] }) {
@@ -21,7 +23,7 @@ export function Bridge({ venues }: { venues: Venue[] }) {
       (venue) => html`<li key=${venue.venue} class="venue">
       <div class="venue-head"><h3><${Text} text=${venue.venue} /></h3><small>${venue.accountCount === null ? 'accounts, not all of them known' : html`<${Fig} figure=${bare(venue.accountCount, 'chain:VenueAccount accounts, counted')} reading=${{ kind: 'count' }} name="Venue accounts" /> ${venue.accountCount === 1 ? 'account' : 'accounts'}`}</small></div>
       ${
-        // Bars on one scale would be a difference, too.
+        // Bars on one scale would compare them too.
         venue.gap.absent
           ? html`<p class="note">Not compared: <${Text} text=${readable(whyNotCompared(venue))} />.</p>`
           : html`<${Against} bridgedOut=${venue.bridgedOut} attested=${venue.attestedEquity} />`
@@ -36,6 +38,6 @@ export function Bridge({ venues }: { venues: Venue[] }) {
   </ul>`;
 }
 
-/** The reason of the difference names its part as the API does; that of the part says it by itself. */
+/** The attested figure's own reason where it is absent: the difference's would name it by its field in the API. */
 const whyNotCompared = ({ attestedEquity, gap }: Venue): string =>
   (attestedEquity.absent ? attestedEquity : gap).reason ?? '';

@@ -9,7 +9,7 @@ interface Quote {
   policyCount: number | null;
 }
 
-/** What most policies have first, and of those alike one that has a name. */
+/** Quote assets with the most policies first; among equals those with a symbol first. */
 export const inOrder = <T extends Quote>(quotes: readonly T[]): T[] =>
   quotes.toSorted(
     (a, b) =>
@@ -24,7 +24,7 @@ export function chosenOf<T extends Quote>(quotes: readonly T[]): T | undefined {
   return quotes.find(({ quoteMint }) => quoteMint === asked) ?? quotes[0];
 }
 
-/** Amounts of one asset at a time; which one stands in the address. */
+/** Buttons to choose the quote asset whose amounts are shown; the address holds which. */
 export function ChooseQuote({ quotes, chosen }: { quotes: readonly Quote[]; chosen: string }) {
   const alike = namedAlike(quotes);
   return html`<div class="sorts" role="group" aria-label="Quote asset">

@@ -23,5 +23,5 @@ export function Counts({ totals }: { totals: AnalyticsResponse['protocolTotals']
     </dl>`;
 }
 
-/** What counts of policies are counted from. */
+/** The source of counts of policies. */
 export const POLICIES = 'chain:Policy accounts, counted';

@@ -3,8 +3,8 @@ import type { RevenueDay } from '../../../../schemas/responses/analytics.ts';
 export type DayFigure = Exclude<keyof RevenueDay, 'day' | 'byQuote'>;
 
 /**
- * What a day had of a quote asset; null where it had nothing. A day without an event of this asset had nothing only
- * where all of the day is known: its events may be among what is missing.
+ * A figure of a day in a quote asset; null where that day had none. A day without an event of this asset had none only
+ * where the whole day is known: its events may be among what is missing.
  */
 export function figureOfDay(
   day: RevenueDay,

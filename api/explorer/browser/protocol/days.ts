@@ -17,7 +17,7 @@ const FIGURES = [
   ['spentOnBuybacks', 'Spent on buybacks', 'purse-holders'],
 ] as const;
 
-/** A small chart a figure, of one quote asset; which one stands in the address. */
+/** One small chart for each figure, in one quote asset, which the address holds. */
 export function Days({ data }: { data: AnalyticsResponse }) {
   const quotes = inOrder(data.protocolTotals.byQuote);
   const quote = chosenOf(quotes);
@@ -51,11 +51,11 @@ export function Days({ data }: { data: AnalyticsResponse }) {
     </div>`;
 }
 
-/** A day that goes on has not all of its events yet. */
+/** How a day is named; today has not had all of its events yet. */
 const dayName = (day: string, at: number): string =>
   day === new Date(at).toISOString().slice(0, 10) ? 'so far today, UTC' : `on ${day}`;
 
-/** Nothing is zero, and known. */
+/** A day without the figure is a known zero. */
 function pointOf(day: RevenueDay, quoteMint: string, name: DayFigure, unit: Unit): Point {
   const figure = figureOfDay(day, quoteMint, name);
   const { source } = figure ?? day[name];

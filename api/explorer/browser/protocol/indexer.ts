@@ -13,7 +13,7 @@ import { plainText } from '../text/visible.ts';
 const COUNT = { kind: 'count' } as const;
 const AGE = { kind: 'age' } as const;
 
-/** What the indexer is doing, in the order in which one would ask. */
+/** The state of the indexer, the most important first. */
 export function Indexer({ of, status }: { of: Resource<StatusResponse>; status: StatusResponse }) {
   const { indexer, keeper, attestor, venues } = status;
   const { history, stream } = indexer;

@@ -10,7 +10,7 @@ import type { Resource } from '../resource.ts';
 import { symbolOf } from '../text/words.ts';
 import { ChooseQuote, chosenOf, inOrder } from './choose-quote.ts';
 
-/** Each answer ends with a moment of its own: together they are what was seen since. */
+/** Each answer ends with an item of its own moment: these are kept as this page's samples. */
 const EVERY_MS = 15_000;
 const MOST_SEEN = 500;
 

@@ -4,7 +4,7 @@ import { Fig } from '../parts/figure.ts';
 import { symbolOf } from '../text/words.ts';
 import { useDecimals } from './decimals.ts';
 
-/** What was burned of the launched token, in whole tokens as soon as its decimals are told. */
+/** What was burned of the launched token, in whole tokens once its decimals are loaded. */
 export function Burned({ row }: { row: RankingRow }) {
   const decimals = useDecimals(row.mint);
   const isAwaited = decimals === undefined && row.burned.absent !== true;

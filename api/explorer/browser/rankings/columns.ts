@@ -6,12 +6,12 @@ import { shortAgo, stamp } from '../text/times.ts';
 import { symbolOf } from '../text/words.ts';
 import { Burned } from './burned.ts';
 
-/** A ranking: its button, and the column of what it is ranked by. */
+/** A ranking: its button, and the column that shows what it ranks by. */
 interface Column {
   name: string;
-  /** What the column has, where that is not what it is ranked by: no other column has that either. */
+  /** The column's head, where it shows something else than what it ranks by, which then has no column. */
   head?: string;
-  /** In which turn it is left out where there is little room, but for that of the ranking shown. */
+  /** In which turn the column is left out where there is little room, unless it is that of the ranking shown. */
   gives: 'first' | 'second' | 'third' | 'fourth' | 'last';
   cell(row: RankingRow): unknown;
 }
@@ -27,12 +27,12 @@ function money(row: RankingRow, column: keyof RankingRow['usd'], name: string) {
     <small><${Fig} figure=${row.usd[column]} reading=${{ kind: 'usd' }} name=${`${name}, in US dollars`} /></small>`;
 }
 
-/** In the order in which they stand. */
+/** In the order in which the columns are shown. */
 const BY_SORT: Record<Sort, Column> = {
   marketCap: {
     name: 'Market cap',
     gives: 'last',
-    // Where neither can be told the reason is with the first.
+    // Where both are absent only the second is shown, whose reason is the first cause.
     cell: (row) => html`${
       !(row.marketCap.usd.absent && row.marketCap.quote.absent) &&
       html`<${Fig} figure=${row.marketCap.usd} reading=${{ kind: 'usd' }} name="Market cap" />`

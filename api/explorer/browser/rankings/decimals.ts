@@ -2,7 +2,7 @@ import { type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { getJson } from '../resource.ts';
 
-/** Undefined: not told yet. Null: nobody knows, or it could not be had. */
+/** Undefined: not loaded yet. Null: not known, or loading failed. */
 type Decimals = number | null | undefined;
 
 /** So many are asked for at a time. */
@@ -29,14 +29,14 @@ async function askOn(): Promise<void> {
   await askOn();
 }
 
-/** Who comes in the same moment is asked for together. */
+/** Mints that are wanted at the same moment are asked for together. */
 function askSoon(): void {
   if (asking) return;
   asking = true;
   setTimeout(askOn);
 }
 
-/** The decimals of a launched token, which no ranking has: those of all rows are asked for at once, one time a tab. */
+/** The decimals of a launched token, which rankings do not have: loaded for all rows together, and once for a tab. */
 export function useDecimals(mint: string): Decimals {
   const decimals = of(mint).value;
   useEffect(() => {

@@ -17,8 +17,8 @@ const TYPING_MS = 200;
 const LATE_MS = 300;
 
 /**
- * Search and six filters. The names in three of them come after the ranking itself and what its rows ask for: a page
- * is of use without.
+ * Search and six filters. The options of three of them are loaded after the ranking and what its rows need: a page is
+ * of use without them.
  */
 export function Filters({ query, isRanked }: { query: URLSearchParams; isRanked: boolean }) {
   const [late, setLate] = useState(false);
@@ -55,7 +55,7 @@ export function Filters({ query, isRanked }: { query: URLSearchParams; isRanked:
   </form>`;
 }
 
-/** Beside the sorts, where it moves nothing. */
+/** Placed beside the sorts, where its coming and going moves nothing. */
 export function ClearFilters({ query }: { query: URLSearchParams }) {
   if (FILTERS.every((name) => (query.get(name) ?? '') === '')) return null;
   const clear = () => ask(Object.fromEntries([...FILTERS, 'offset'].map((name) => [name, null])));
@@ -74,7 +74,7 @@ function Choice({
   options: Option[];
 }) {
   const value = query.get(name) ?? '';
-  // What the address asks for is shown, also where its name is not known yet.
+  // The value in the address is an option too, also while its name is not known yet.
   const known =
     value === '' || options.some(([option]) => option === value)
       ? options

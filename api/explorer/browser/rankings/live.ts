@@ -3,10 +3,10 @@ import type { RankingsResponse } from '../../../../schemas/responses/rankings.ts
 import { type Resource, useResource } from '../resource.ts';
 import { follow } from '../stream.ts';
 
-/** Pages behind the first are not in the stream. */
+/** Polled too, since the stream has the first page only. */
 const EVERY_MS = 10_000;
 
-/** A ranking, and what becomes of it: its first page comes over the stream whenever it changes. */
+/** A ranking, kept up to date: its first page comes over the stream whenever it changes. */
 export function useRanking(question: URLSearchParams): Resource<RankingsResponse> {
   const text = question.toString();
   const first = !question.has('offset');
@@ -20,7 +20,7 @@ export function useRanking(question: URLSearchParams): Resource<RankingsResponse
       ranking: (data) => setLive({ text, data: data as RankingsResponse, at: Date.now() }),
     });
   }, [text, first]);
-  // A ranking that is refused, or cannot be had, says so, whatever came before.
+  // A ranking that is refused or fails is shown so, whatever the stream brought before.
   if (answer.state !== 'ready' || live === null || live.text !== text || live.at < (answer.at ?? 0))
     return answer;
   return { ...answer, data: live.data, at: live.at };

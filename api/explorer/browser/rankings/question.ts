@@ -1,6 +1,6 @@
 export const PAGE = 50;
 
-/** What of the address is asked of the API, in one order: the same question has the same text. */
+/** The parameters of the address that go to the API, in a fixed order: equal queries have equal texts. */
 const ASKED = [
   'sort',
   'order',

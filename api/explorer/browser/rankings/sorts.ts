@@ -6,7 +6,7 @@ import { COLUMNS } from './columns.ts';
 const sortIn = (query: URLSearchParams) => query.get('sort') ?? 'marketCap';
 const isRising = (query: URLSearchParams) => query.get('order') === 'asc';
 
-/** Ranks by it; where that is so already it turns the order round. */
+/** Ranks by `sort`; where that is so already it reverses the order. */
 export function rankBy(sort: Sort, query: URLSearchParams): void {
   ask({
     sort: sort === 'marketCap' ? null : sort,
@@ -15,7 +15,7 @@ export function rankBy(sort: Sort, query: URLSearchParams): void {
   });
 }
 
-/** One button a ranking. */
+/** One button for each ranking. */
 export function Sorts({ query }: { query: URLSearchParams }) {
   const current = sortIn(query);
   const rising = isRising(query);

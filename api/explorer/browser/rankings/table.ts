@@ -8,7 +8,7 @@ import { rankBy } from './sorts.ts';
 
 interface TableProps {
   data: RankingsResponse;
-  /** Of the address. */
+  /** The query of the address. */
   query: URLSearchParams;
 }
 
@@ -36,7 +36,7 @@ export function RankingTable({ data: { items: rows, sort, order }, query }: Tabl
   </table></div>`;
 }
 
-/** @param isAlike whether another quote asset in sight is called the same */
+/** @param isAlike whether another quote asset on the page has the same symbol */
 function Row({ row, sort, isAlike }: { row: RankingRow; sort: Sort; isAlike: boolean }) {
   const { mint, mintName, mintSymbol, quoteMint, quoteSymbol } = row;
   return html`<tr>

@@ -78,7 +78,7 @@ export function RegistriesPage() {
 const count = (value: number, source: string, name: string) =>
   html`<${Fig} figure=${bare(value, source)} reading=${{ kind: 'count' }} name=${name} />`;
 
-/** As the catalogue says it, which dates nothing. */
+/** A number of the catalogue, which gives no times. */
 const ofCatalogue = (value: number | null, source: string) =>
   bare(value === null ? null : value.toLocaleString('en', WRITTEN_OUT), source, {
     asOf: null,

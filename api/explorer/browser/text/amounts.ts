@@ -1,10 +1,10 @@
-/** Amounts are decimal strings from end to end: they are cut and grouped as text, never through a float. */
+/** Amounts are decimal strings throughout: they are cut and grouped as text, never through a float. */
 
 export interface Unit {
-  /** Null where nobody knows the decimals: then base units are shown, and said so. */
+  /** Null where the decimals are not known: then base units are shown, and labelled so. */
   decimals: number | null;
   symbol: string | null;
-  /** Whose amount it is, where that is known: symbols are anybody's to choose. */
+  /** The mint of the asset, where that is known: a symbol does not identify it, as anybody may choose any. */
   mint?: string;
 }
 
@@ -21,7 +21,7 @@ export function scaled(base: string, decimals: number): string {
   return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** A number that was told with a power of ten, as `1e-7`, digit by digit. */
+/** A number written with an exponent, such as `1e-7`, written out digit by digit. */
 export function writtenOut(number: string): string {
   const [, sign, whole = '', fraction = '', power] = /^(-?)(\d+)(?:\.(\d+))?e([+-]?\d+)$/.exec(number) ?? [];
   if (sign === undefined) return number;
@@ -39,7 +39,7 @@ export function grouped(decimal: string): string {
   return fraction === undefined ? spaced : `${spaced}.${fraction}`;
 }
 
-/** What stands beside an amount that is written in whole tokens. */
+/** The text of the base units beside an amount in whole tokens. */
 export const inBaseUnits = (base: string, decimals: number | null): string =>
   decimals === null ? 'decimals are not known' : `${grouped(base)} base units, ${decimals} decimals`;
 
@@ -50,13 +50,13 @@ const STEPS: readonly [digits: number, suffix: string][] = [
   [6, 'M'],
 ];
 
-/** Beyond these a number is wider than its place: it is written with a power of ten. */
+/** With more digits or leading zeros a number is too wide for its place and is written with a power of ten. */
 const MOST_DIGITS = 21;
 const MOST_ZEROS = 6;
 
 /**
- * Short text of a decimal: what is left out is cut off, never rounded up, and a small amount keeps its first three
- * digits, so that nothing but zero looks like zero.
+ * Short text of a decimal: cut off, never rounded up. A small amount keeps its first three digits, so that only zero
+ * looks like zero.
  */
 export function short(decimal: string): string {
   if (!DECIMAL.test(decimal)) return decimal;
@@ -78,14 +78,14 @@ export function short(decimal: string): string {
 
 const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
-/** `1.23×10⁻¹⁹` of the digits from the first that counts on. */
+/** `1.23×10⁻¹⁹`, made of the digits from the first significant one on. */
 function withPower(digits: string, power: number): string {
   const rest = digits.slice(1, 3).replace(/0+$/, '');
   const raised = [...String(Math.abs(power))].map((digit) => RAISED[Number(digit)]).join('');
   return `${digits.slice(0, 1)}${rest === '' ? '' : `.${rest}`}×10${power < 0 ? '⁻' : ''}${raised}`;
 }
 
-/** Parts of a whole in per mille, for widths of bars; null where they cannot be told or are all zero. */
+/** Parts of a whole in per mille, for widths of bars; null where one is absent or negative, or all are zero. */
 export function shares(amounts: readonly (string | null)[]): number[] | null {
   if (amounts.some((amount) => amount === null || !INTEGER.test(amount) || amount.startsWith('-')))
     return null;

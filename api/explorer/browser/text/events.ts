@@ -5,7 +5,7 @@ import { shortKey, spaced } from './words.ts';
 
 export type Summary = Record<string, string | number | boolean | null>;
 
-/** What amounts of a policy's events are in. */
+/** The units of the amounts in a policy's events. */
 export interface Units {
   quote: Unit;
   base: Unit;
@@ -30,11 +30,13 @@ function amount(value: Summary[string] | undefined, unit: Unit): string {
   return `${short(scaled(value, unit.decimals))}${symbol}`;
 }
 
-/** On both sides of what strangers named: letters that run from right to left would take numbers beside them along. */
+/**
+ * Put on both sides of names that strangers chose: right-to-left letters would otherwise move the numbers beside them.
+ */
 const APART = '\u2068';
 const apart = (named: string) => `${APART}${named}${APART}`;
 
-/** What stands apart is every other part, the second first. */
+/** The parts of a text between these marks: every second one is a name that stands apart. */
 export const partsOf = (told: string): string[] => told.split(APART);
 
 const TELLINGS: Record<string, Telling> = {
@@ -119,7 +121,7 @@ const TELLINGS: Record<string, Telling> = {
 
 const tellingOf = (kind: string) => (Object.hasOwn(TELLINGS, kind) ? TELLINGS[kind] : undefined);
 
-/** An event in words, of which some stand apart (`partsOf`); a kind that is not known here is told by its fields. */
+/** An event in words, with names set apart (`partsOf`); a kind that is not known here is described by its fields. */
 export function told(
   kind: string,
   summary: Summary,
@@ -128,20 +130,20 @@ export function told(
   const telling = tellingOf(kind);
   if (telling !== undefined)
     return { title: telling.title, tone: telling.tone, text: telling.tell(summary, units) };
-  // Whether somebody named it is not known either.
+  // Of an unknown kind any text may be a name that somebody chose.
   const shown = (value: Summary[string]) => (typeof value === 'string' ? apart(text(value)) : text(value));
   const fields = Object.entries(summary).map(([name, value]) => `${spaced(name)} ${shown(value)}`);
   return { title: spaced(kind), tone: 'terms', text: fields.join(', ') };
 }
 
-/** Which fields of events are amounts, and of what. */
+/** Which fields of events are amounts, and in which unit. */
 export const AMOUNTS: Readonly<Record<string, keyof Units>> = {
   ...{ quoteAmount: 'quote', baseAmount: 'base', amount: 'quote', protocolCut: 'quote' },
   ...{ toLp: 'quote', toBankroll: 'quote', toHolders: 'quote', profit: 'quote', hwm: 'quote' },
   ...{ equity: 'quote', notional: 'quote', spent: 'quote', burned: 'base' },
 };
 
-/** Fields whose names say little. */
+/** Names for fields whose own names say little. */
 const SAID: Readonly<Record<string, string>> = {
   asof: 'Reporter’s time',
   hwm: 'High water mark',
@@ -153,7 +155,7 @@ const plainly = (value: Summary[string] | undefined) =>
 const isTime = (value: Summary[string] | undefined): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
 
-/** All that an event says, each amount exactly and in base units. */
+/** All fields of an event, each amount exactly and in base units. */
 export function fieldsOf(summary: Summary, units: Units): [name: string, text: string][] {
   return Object.entries(summary).map(([name, value]) => {
     const of = Object.hasOwn(AMOUNTS, name) ? AMOUNTS[name] : undefined;

@@ -1,4 +1,4 @@
-/** What numbers mean, for those who meet them for the first time; by how the number is called. */
+/** What numbers mean, for people who see them for the first time; by the name of the number. */
 const MEANINGS: Readonly<Record<string, string>> = {
   'Market cap':
     'All tokens there are, at the price on their launch curve; of a pool that came after it no price is read.',
@@ -33,7 +33,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
     'Transactions that do not show all that they did; sums that they belong to are absent.',
 };
 
-/** What the small marks beside a policy's name say. */
+/** What the tags beside a policy's name mean. */
 export const TAGS = {
   Agent: 'An agent decides what its bankroll does',
   Passive: 'A fixed rule decides what its bankroll does',
@@ -41,6 +41,6 @@ export const TAGS = {
   Paused: 'Its money does not move until the pause is lifted',
 } as const;
 
-/** Null where the name says it all. A name may end with the day that it is of: `Profit above the mark, 2026-11-22`. */
+/** Null where the name needs no explanation. A name may end with a day: `Profit above the mark, 2026-11-22`. */
 export const meaningOf = (name: string): string | null =>
   MEANINGS[name] ?? MEANINGS[name.replace(/, \d{4}-\d{2}-\d{2}$/, '')] ?? null;

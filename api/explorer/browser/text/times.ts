@@ -5,7 +5,7 @@ const STEPS: readonly [seconds: number, name: string][] = [
   [1, 's'],
 ];
 
-/** How long ago, in one or two units; a time ahead of the clock is said to be. */
+/** How long ago, in one or two units; a time ahead of the clock is named as such. */
 export function ago(iso: string, now: number): string {
   const seconds = Math.round((now - Date.parse(iso)) / 1000);
   if (Number.isNaN(seconds)) return 'at an unreadable time';
@@ -13,13 +13,13 @@ export function ago(iso: string, now: number): string {
   return seconds < 2 ? 'just now' : `${span(seconds)} ago`;
 }
 
-/** For how long by now; null of a time that is ahead of the clock, or unreadable. */
+/** How long something has lasted since a time; null where that is ahead of the clock, or unreadable. */
 export function lasting(iso: string, now: number): string | null {
   const seconds = Math.round((now - Date.parse(iso)) / 1000);
   return seconds >= 0 ? `for ${span(seconds)}` : null;
 }
 
-/** How long ago in one unit, where there is little room. */
+/** How long ago, in one unit, for places with little room. */
 export function shortAgo(iso: string, now: number): string {
   const seconds = Math.round((now - Date.parse(iso)) / 1000);
   const [length, name] = STEPS.find(([step]) => seconds >= step) ?? [1, 's'];

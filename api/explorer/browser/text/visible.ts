@@ -1,8 +1,8 @@
-/** Text that others wrote. What would not be seen, or would turn or hide what stands beside it, is shown by its name. */
+/** Text that others wrote: invisible characters, and those that reverse or hide others, are shown by their names. */
 
 export interface TextPart {
   text: string;
-  /** Characters by their names, as U+202E, in place of themselves. */
+  /** Whether the text is names of characters, such as U+202E, in place of the characters. */
   hidden: boolean;
 }
 
@@ -11,7 +11,7 @@ export interface TextPart {
  * surrogates. A line feed is text.
  */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\u115f\u1160\u3164\uffa0]|\u034f/u;
-/** Marks that pile up on one character. */
+/** More than three combining marks on one character. */
 const PILED = /(\p{M}{3})\p{M}+/gu;
 
 const nameOf = (character: string) =>
@@ -23,20 +23,20 @@ export function visibleParts(text: string): TextPart[] {
     const hidden = character !== '\n' && HIDDEN.test(character);
     const last = parts.at(-1);
     const shown = hidden ? nameOf(character) : character;
-    // However many there are in a row: each part is a node of the page.
+    // Neighbours of one kind are one part, however many they are: each part is a node of the page.
     if (last?.hidden === hidden) last.text += hidden ? ` ${shown}` : shown;
     else parts.push({ text: shown, hidden });
   }
   return parts;
 }
 
-/** As much of a name as a line of a list may draw: a mint's own may have thousands of characters. */
+/** As much of a name as a line of a list may show: a mint's name may have thousands of characters. */
 export function shortened(text: string, most = 80): string {
   const characters = [...text.slice(0, 2 * most + 1)];
   return characters.length <= most ? text : `${characters.slice(0, most).join('')}…`;
 }
 
-/** The same as one line, for titles and labels. */
+/** The visible text as one line, for titles and labels. */
 export function plainText(text: string): string {
   return visibleParts(text)
     .map((part) => (part.hidden ? `‹${part.text}›` : part.text.replaceAll('\n', ' ')))

@@ -25,21 +25,21 @@ export function classNames(mask: number): string[] {
   return CLASSES.filter((_, bit) => (mask & (1 << bit)) !== 0);
 }
 
-/** Where there are options and no perps, the number of the leverage chooses among the options. */
+/** Whether a mask has options but no perps: the leverage setting then chooses among the options (moneyness). */
 export function hasOptionsAlone(mask: number): boolean {
   const names = classNames(mask);
   return names.includes(CLASS_NAMES.OPTION) && !names.includes(CLASS_NAMES.PERP);
 }
 
-/** `4F3k…9aQz`; what an address says is a key may be any text. */
+/** `4F3k…9aQz`; made visible, as a key that the address names may be any text. */
 export function shortKey(key: string): string {
   return plainText(key.length <= 12 ? key : `${key.slice(0, 4)}…${key.slice(-4)}`);
 }
 
-/** A longer symbol is somebody's sentence: behind an amount it would cover what stands beside it. */
+/** A longer symbol is cut: anybody may choose a whole sentence, which after an amount would cover what is beside it. */
 const MOST_OF_SYMBOL = 10;
 
-/** What stands behind an amount: the symbol of its asset, or of one without a symbol how its mint begins. */
+/** The symbol written after an amount; for an asset without one, the beginning of its mint. */
 export function symbolOf(symbol: string | null, mint: string): string {
   if (symbol === null) return `${plainText(mint.slice(0, 4))}…`;
   const letters = [...plainText(shortened(symbol))];
@@ -48,7 +48,7 @@ export function symbolOf(symbol: string | null, mint: string): string {
     : `${letters.slice(0, MOST_OF_SYMBOL - 1).join('')}…`;
 }
 
-/** Quote assets that share what stands behind their amounts with another one: a symbol is anybody's to choose. */
+/** The quote assets that share their symbol, as it is shown, with another one: anybody may choose any symbol. */
 export function namedAlike(
   quotes: readonly { quoteMint: string; quoteSymbol: string | null }[],
 ): ReadonlySet<string> {
@@ -60,7 +60,7 @@ export function namedAlike(
   return new Set([...bySymbol.values()].filter(({ size }) => size > 1).flatMap((mints) => [...mints]));
 }
 
-/** A sentence that another one begins. */
+/** With a capital first letter, to begin a sentence. */
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 const KEYS = /\b[1-9A-HJ-NP-Za-km-z]{32,44}\b/g;
@@ -88,7 +88,7 @@ export function spaced(name: string): string {
   return text;
 }
 
-/** @param count null where nobody knows how many there are */
+/** @param count null where it is not known how many there are */
 export const counted = (count: number | null, one: string, many = `${one}s`) =>
   count === null
     ? `${many}, not all of them known`
