@@ -136,7 +136,7 @@ export function readRoutes(deps: ReadDeps): Route[] {
       readsPostgres: true,
       handler: postsHandler(deps),
       query: paging('1 to 100, default 20; clamped.'),
-      // A post appears without the index moving.
+      // A new post does not change the index, which cached answers depend on.
       cached: false,
     },
     {

@@ -17,7 +17,7 @@ export interface ApiParts {
   agents: Pick<AgentSide, 'routes' | 'readPosts' | 'numberedPosts'>;
   logger: Logger;
   registry: Registry;
-  /** Where it is served. */
+  /** The listening server that the API is served on. */
   bound: Bound;
   /** See AppOptions. */
   postsWaitMs?: number | undefined;

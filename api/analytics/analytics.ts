@@ -15,7 +15,7 @@ import { bridgePerVenue } from './bridge.ts';
 import { type DayRow, datedRows, revenueByDay } from './revenue.ts';
 import { protocolTotals } from './totals.ts';
 
-/** `GET /analytics`, as it is printed. */
+/** `GET /analytics`, already printed. */
 export function analytics(view: View, settings: ReadSettings): RouteReply {
   const totals = quoteTotalsIn(view);
   const bridge = bridgeIn(view);

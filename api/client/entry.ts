@@ -1,4 +1,4 @@
-/** What `bankroll-indexer/client` exports: the package's one door, so it names everything. */
+/** What `bankroll-indexer/client` exports: the package's only entry, so it names everything that is public. */
 export type { CloseRequest, OpenRequest, PostRequest } from '../../schemas/requests.ts';
 export type { Exposure, ReleaseResponse } from '../../schemas/responses/agent.ts';
 export type { AgentPost, PostsResponse } from '../../schemas/responses/coin/posts.ts';

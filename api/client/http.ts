@@ -50,7 +50,7 @@ const ANSWER_MAX = 64 * 1024 * 1024;
 
 export const wait = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis));
 
-/** Reads are retried where no answer came; writes never are here. */
+/** Makes a sender of requests: reads are retried where no answer came, writes never are here. */
 export function createSender(options: HttpOptions): SendRequest {
   const { fetch = globalThis.fetch, timeoutMs = 60_000, retryMs = 250 } = options;
   const base = options.url.replace(/\/+$/, '');

@@ -20,7 +20,7 @@ export interface Login {
 }
 
 /**
- * A session for the key. The message is signed only after it was read line by line; the secret goes nowhere.
+ * A session for the key. The message is signed only after it was checked line by line; the secret is never sent.
  * @throws UnsafeMessageError, ApiError, NoAnswerError
  */
 export async function login({

@@ -3,7 +3,7 @@ import { BusyBody, ErrorBody } from '../../schemas/responses/parts.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { SharedRoute } from '../http/route.ts';
 
-/** As many as a ranking has rows. */
+/** As many as a page asks for at a time. */
 const MOST_MINTS = 100;
 const VALID = `Valid: ${MOST_MINTS} public keys at most, separated by commas`;
 

@@ -16,7 +16,7 @@ export const asksForPages = (accept: string | undefined): boolean => accept?.inc
 /** What a page says of the service that serves it, which no answer of the API has. */
 export interface Served {
   service: string;
-  /** Of the program that is indexed, base58. */
+  /** The address of the program that is indexed, base58. */
   programId: string;
   isLocalChain: boolean;
 }

@@ -29,7 +29,7 @@ export function dayReason(view: Pick<View, 'now' | 'until' | 'state'>): string |
 /** An amount of a kind of event: `Routed.toLp`. */
 export type Amount = `${EventKind}.${string}`;
 
-/** Why a policy's sum of an amount is absent; null where its transactions tell it all. */
+/** Why a policy's sum of an amount is absent; null where no transaction lacks the amount. */
 export function incompleteReason(
   { incomplete }: Pick<IndexState, 'incomplete'>,
   policy: string,
@@ -107,7 +107,7 @@ function lackFrom(
   });
 }
 
-/** Why an amount's sum of this UTC day (YYYY-MM-DD) is absent; null where its transactions tell it all. */
+/** Why an amount's sum of this UTC day (YYYY-MM-DD) is absent; null where no transaction of it lacks the amount. */
 export function dayIncompleteReason(state: IndexState, day: string, amount: Amount): string | null {
   const { days, undated, undatedEvents } = state.incomplete;
   const missing = entriesOf(days, day).map(([, what]) => what);

@@ -99,7 +99,7 @@ function quoteOf(
   };
 }
 
-/** In the order in which the fields are listed. */
+/** The fields of a quote asset's name, in the order in which they are served. */
 function nameOf(
   row: MintRow | undefined,
   pair: PairRow | undefined,

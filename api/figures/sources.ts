@@ -1,4 +1,4 @@
-/** What several resources name as the source of a figure. */
+/** Sources of figures that several answers name. */
 export const ROUTED_SOURCE = 'indexer:Routed events';
 export const SWEPT_SOURCE = 'indexer:ProfitSwept events';
 export const BUYBACK_SOURCE = 'indexer:BuybackBurned events';

@@ -4,7 +4,7 @@ import { type RemoteVenue, urlVariable } from '../../schemas/venues/remote.ts';
 import type { ReadSettings } from '../deps/settings.ts';
 import { MAX_AHEAD_MS } from './times.ts';
 
-/** Why there is no reading of a venue that holds now; null where there is. @param readAt milliseconds of our clock */
+/** Why a venue has no reading that is current; null where it has. @param readAt unix milliseconds of our clock */
 export function unreadReason(
   venue: RemoteVenue,
   readAt: string | undefined,
@@ -16,7 +16,7 @@ export function unreadReason(
   return agedReason(Number(readAt), readingMaxAgeMs, now);
 }
 
-/** Why a reading of that time says nothing of now; null where it does. */
+/** Why a reading of that time is not current; null where it is. */
 export function agedReason(readAt: number, maxAgeMs: number, now: number): string | null {
   if (now - readAt > maxAgeMs)
     return `the newest reading is older than ${maxAgeMs / 1000} s (${isoMillis(readAt)})`;

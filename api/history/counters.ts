@@ -49,7 +49,7 @@ export interface Events {
   /** Oldest hour first. */
   sums: readonly HourSums[];
   state: IndexState;
-  /** From when on an amount is not told by all transactions, oldest first. */
+  /** From when on transactions lack an amount, and why, oldest first. */
   incomplete(amount: Amount): readonly IncompleteFrom[];
   concerns(event: UndatedEvent): boolean;
 }

@@ -7,7 +7,7 @@ export interface TemplatedRow {
   values: string;
   /** Whether `MARK` stands in it. */
   marked: boolean;
-  /** Characters that are its own. */
+  /** Characters that are kept for this row alone. */
   length: number;
 }
 
@@ -30,7 +30,7 @@ export interface RowTemplates {
  * both.
  */
 export const MARK = '\0';
-/** The field of times in which it may stand. */
+/** The field in which `MARK` may stand. */
 const TIME = 'asOf';
 const PRINTED_MARK = JSON.stringify(MARK).slice(0, -1);
 /** Begins a value that is filled in: no JSON value begins with it. */

@@ -11,7 +11,7 @@ export function indexer(view: View): StatusResponse['indexer'] {
   const letters = view.one('deadLetters');
   const state = view.state();
   const { applied } = state;
-  // Partitions are declared before anything of them is applied.
+  // 0 at first: partitions are declared before anything of them is applied.
   const updatedAt = applied.applied_at === '0' ? null : timeOfMillis(applied.applied_at);
   return {
     lastProcessedSignature: applied.last_signature,

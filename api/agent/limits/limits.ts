@@ -2,7 +2,7 @@ import type { Db, Queries, Transaction } from '../../postgres/port.ts';
 import { rateLimited } from '../refusal.ts';
 import type { Queue } from './queue.ts';
 
-/** All limits are of any 60 seconds, by the database's clock. */
+/** Limits of any 60 seconds, by the database's clock; but HELD is of exposures held at a time. */
 const POSTS = 20;
 const OPENS_AND_RELEASES = 10;
 export const HELD = 20;

@@ -90,7 +90,7 @@ export type NewExposure = Omit<
   'positionId' | 'status' | 'openedAt' | 'releasedAt' | 'releaseReason' | 'releaseQuote'
 >;
 
-/** @param now as the database gave it. @throws Refusal already_held */
+/** @param now the database's time, from `takeTurn`. @throws Refusal already_held */
 export async function insertExposure(tx: Transaction, row: NewExposure, now: string): Promise<Exposure> {
   const [stored] = await tx.query<ExposureRow>(
     `INSERT INTO exposures (mint, agent, instrument, underlying, option_type, strike, expiry, direction, size,

@@ -8,7 +8,7 @@ import { compare, isOnStep } from './decimal.ts';
 export interface OpenBody {
   instrument: string;
   direction: Direction;
-  /** As written. */
+  /** As the client wrote it. */
   size: string;
   reason: string;
   optionType: 'C' | 'P' | null;
@@ -59,7 +59,7 @@ const plain = (decimal: string): string =>
     .replace(/(?<=^-?)\.(?=\d)/, '0.')
     .replace(/(?<=\d)\.(?=$|e)/i, '');
 
-/** What the agent says of the contract against what the venue says it is. @throws Refusal contract_mismatch */
+/** Compares what the agent says of the contract with what the venue says. @throws Refusal contract_mismatch */
 export function mustAgree(said: OpenBody, contract: OptionInstrument): void {
   const disagree = (what: string, mine: string, theirs: string) =>
     new Refusal('contract_mismatch', `${contract.name} has the ${what} ${theirs}, not ${mine}`);

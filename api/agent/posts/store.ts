@@ -52,7 +52,7 @@ function postOf({ created_at, model, ...row }: PostRow): AgentPost {
 
 export type NewPost = Omit<AgentPost, 'id' | 'createdAt'>;
 
-/** @param now as the database gave it. */
+/** @param now the database's time, from `takeTurn`. */
 export async function insertPost(tx: Transaction, post: NewPost, now: string): Promise<AgentPost> {
   const { mint, agent, model, kind, text, venue, ref } = post;
   const [row] = await tx.query<PostRow>(

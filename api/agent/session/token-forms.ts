@@ -32,7 +32,7 @@ function formsOf(text: string): Set<string> {
   ]);
 }
 
-/** Of URLs (%4e), pages (&#78; and &#x4e;) and code (\\x4e and \\u004e). */
+/** Escapes of URLs (%4e), pages (&#78; and &#x4e;) and code (\\x4e and \\u004e). */
 const ESCAPES =
   /%([0-9a-f]{2})|&#x([0-9a-f]{1,6});?|&#(\d{1,7});?|\\x([0-9a-f]{2})|\\u\{?([0-9a-f]{2,6})\}?/gi;
 

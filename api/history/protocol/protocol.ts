@@ -23,7 +23,7 @@ const STEPS_A_STRETCH = 24;
 /** Rows of a quote asset at the end of a step: so many are printed in some 3 ms. */
 const ROWS_A_PIECE = 240;
 
-/** `GET /analytics/history`, as it is printed. */
+/** `GET /analytics/history`, already printed. */
 export function protocolHistory(view: View, settings: ReadSettings, range: Range): RouteReply {
   const { from, to, step } = range;
   const head = printedHead({ from: isoTime(from), to: isoTime(to), step }, 'items');
@@ -55,7 +55,7 @@ interface Ends {
   first: number;
   last: number;
   each: number;
-  /** The last hour that is passed. */
+  /** The last end that the index has passed (`passedHours`). */
   passed: number;
   /** Whether no item follows these ends. */
   isLast: boolean;

@@ -14,7 +14,7 @@ export type Point = {
 } & Cell;
 
 export interface BarsProps {
-  /** What is drawn, for those who cannot see it too. */
+  /** What is drawn: also the text alternative of the picture. */
   label: string;
   /** By days, oldest first. */
   points: readonly Point[];

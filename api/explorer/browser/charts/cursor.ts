@@ -15,7 +15,7 @@ export interface CursorProps {
   told(at: number): Shown;
 }
 
-/** What the picture leaves free above its own area. */
+/** The room that the picture leaves above its plot area. */
 const ABOVE_PX = 8;
 
 /** A line over a chart at the pointer, or where it was tapped; the panel shows the numbers of that time. */
@@ -28,7 +28,7 @@ export function Cursor({ times, earlyS, place, isOfNow, told }: CursorProps) {
     const at = times.findLastIndex((time) => Date.parse(time) / 1000 - earlyS <= seconds);
     line.hidden = at === -1;
     if (at === -1) return hidePanel(false);
-    // Before the panel is placed beside it.
+    // Moved first, as the panel is placed beside the line.
     line.style.left = `${within}px`;
     showPanel(line, told(at));
   };

@@ -204,7 +204,7 @@ const alone = (current: () => Drawing) => (plot: uPlot, at: number, areAll: bool
   });
 };
 
-/** Room for the outermost bars, and for a single one. */
+/** The ends of the time axis, in unix seconds, with room for the outermost bars, and for a single one. */
 function around(times: readonly number[], bars: boolean): [number, number] {
   const low = times[0] ?? 0;
   const high = times.at(-1) ?? 0;

@@ -21,7 +21,7 @@ export interface NumbersProps {
   rows: readonly { time: string; cells: readonly Cell[] }[];
 }
 
-/** Why a number is not there, on hover, focus or tap. */
+/** An absent number: its panel shows why, on hover, focus or tap. */
 function Absent({ name, reason }: { name: string; reason: string | null }) {
   const shown = {
     name,

@@ -41,7 +41,7 @@ export function useLive(mint: string | null, onEvents: () => void): Live {
       gap: (data) => (isOfPosts(data) ? posts() : events()),
       state: (open) => {
         setLive((before) => ({ ...before, open }));
-        // Whatever came before the stream was there is read now.
+        // Whatever came before the stream was open is read now.
         if (open) both();
       },
       // Without a stream both are polled, every few seconds.

@@ -44,5 +44,5 @@ export function usePast<T extends History>(
   };
 }
 
-/** The worst last. */
+/** The worst state last. */
 const STATES: readonly Resource<unknown>['state'][] = ['ready', 'old', 'loading', 'failed'];
