@@ -22,8 +22,8 @@ export interface AgentParts {
   admit: Admit;
   budget: RequestBudget;
   /**
-   * Runs a policy's work in turn: of identical requests only the first asks the venue, and none holds a connection
-   * while it waits.
+   * Runs work of one name, such as a policy's writes, in turn: of identical requests only the first asks the venue, and
+   * none holds a connection while it waits.
    */
   inTurn: Queue;
 }

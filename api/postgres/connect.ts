@@ -22,8 +22,7 @@ export async function openDb(config: { postgresUrl: string | null; dataDir: stri
 
 /**
  * Makes a new database in a child process, so that this one answers meanwhile. The directory gets its final name once
- * it is whole: a child that outlives this process works on no directory that is in use. Where it fails, opening reports
- * why.
+ * it is whole: a child that outlives this process works on no directory in use. Where it fails, opening reports why.
  */
 async function makeBeside(directory: string): Promise<void> {
   const making = `${directory}.making-`;

@@ -15,17 +15,14 @@ const LIMITS: PoolLimits = { connections: 12, connectMs: 5_000, statementMs: 10_
 /** Connections for readers, who may be many and ask for much: writes use the others and wait behind no reader. */
 const READERS = 4;
 
-/**
- * SQLSTATE of a statement that the server cancelled, with all that it wrote, as it or its wait for a lock took too
- * long.
- */
+/** SQLSTATE of a statement that the server cancelled, as it or its wait for a lock took too long. */
 const ENDED_BY_SERVER = '57014';
 const NONE_IS_FREE = 'timeout exceeded when trying to connect';
 const NONE_IS_MADE = 'Connection terminated due to connection timeout';
 
 /**
- * A server, connected to at the first query. Where a query gets no connection in time, or takes too long, it fails with
- * BusyError, and nothing of it is stored.
+ * A server, connected to at the first query. A query that gets no connection in time, or that the server cancels for
+ * taking too long, fails with BusyError, and nothing of it is stored.
  * @param url postgres://user:password@host:port/database
  */
 export function openPool(url: string, limits: PoolLimits = LIMITS): Db {

@@ -26,8 +26,7 @@ export interface RowTemplates {
 }
 
 /**
- * Stands for a time that is filled in when a row is put together. With a time after it, it stands for the older of
- * both.
+ * Stands for a time that is filled in when a row is put together; with a time after it, for the older of both.
  */
 export const MARK = '\0';
 /** The field in which `MARK` may stand. */

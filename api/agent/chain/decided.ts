@@ -22,8 +22,7 @@ const NO_BOUND = (1n << 63n) - 1n;
 const mostOf = ({ mostSlot }: Pick<LivePolicy, 'mostSlot'>) => (mostSlot ?? NO_BOUND).toString();
 
 /**
- * The slot of the newest known reading of the policy, whether it decided or only showed the same agent; 0 where there
- * is none.
+ * The slot of the newest known reading of the policy, whether it decided or only showed the same agent; 0 without one.
  * @param mostSlot the highest slot that the chain can have reached, where known: a stored slot above it is ignored.
  */
 export async function knownSlot(db: Queries, mint: string, mostSlot: bigint | null = null): Promise<bigint> {

@@ -11,9 +11,8 @@ const AGAIN_MS = 60_000;
 const WAIT_MS = 1_000;
 
 /**
- * The bound above which a node's slot is not believed: such an answer would count as newer than every later one. The
- * bound grows with the time since the last applied slot, so an index that stands still refuses no node of a chain that
- * goes on.
+ * The bound above which a node's slot is not believed: such an answer would count as newer than every later one. It
+ * grows with the time since the last applied slot: an index that stands still refuses no node of a chain that goes on.
  * @param place the last slot that is applied, and its block time.
  */
 export function createMostSlot(place: () => Promise<SlotTime | null>): MostSlot {

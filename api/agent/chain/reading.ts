@@ -9,8 +9,7 @@ const MOST_READINGS = 3;
 
 /**
  * The policy as the chain has it now. Where the key is no longer its agent, this reading ends the sessions of that key,
- * even if the key should come back: the next use of one is refused as not_the_agent, and after that all of them are
- * unknown.
+ * even if the key should come back: the next use of one is refused as not_the_agent, then all of them are unknown.
  * @param least slot of the newest reading that is known.
  * @param isUse whether the request uses a session: asking for a challenge, or signing one, does not.
  * @throws Refusal not_the_agent, unknown_policy, chain_unreachable, busy

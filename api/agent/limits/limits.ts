@@ -26,8 +26,7 @@ export async function databaseTime(db: Queries): Promise<string> {
 
 /**
  * SQL of whether a time counts towards a limit. A time in the future was written before the clock was set back. One
- * that is more than a minute ahead does not count: it would block all writes until the clock gets there again, maybe
- * for hours.
+ * more than a minute ahead does not count: it would block writes until the clock gets there again, perhaps for hours.
  */
 export const isRecent = (now: string) =>
   `at > ${now} - interval '60 seconds' AND at <= ${now} + interval '60 seconds'`;
@@ -83,8 +82,7 @@ const REMEMBERED = 100_000;
 const LONGEST_WAIT_S = 60;
 
 /**
- * Once the database has refused a subject, it is refused from memory until its wait is over: a flood costs `most` rows
- * a minute.
+ * What the database has refused is refused from memory until the wait is over: a flood costs it `most` rows a minute.
  * @param clock monotonic milliseconds: no client waits for an hour because the machine's time was corrected.
  */
 export function attemptCounter(db: Db, inTurn: Queue, clock: () => number): Attempts {

@@ -18,9 +18,8 @@ const WAIT_MS = 5_000;
 const ADDRESSES = 20_000;
 
 /**
- * Only a check tells whether a token or a signature is good, and checks are what a flood of bad ones costs. Those of an
- * address that has used up its failed attempts are checked a few a second, one after the other: a good one among them
- * still passes.
+ * Only a check tells whether a token or a signature is good, and checks are what a flood of bad ones costs. An address
+ * that has used up its failed attempts gets a few checks a second, one after the other: a good one still passes.
  */
 export function createSuspects({
   isSuspect,

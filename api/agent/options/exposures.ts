@@ -52,8 +52,7 @@ function exposureOf(row: ExposureRow): Exposure {
 }
 
 /**
- * Checks that one more row may be held. A held row of the same contract is looked for first, so that a retry learns of
- * it.
+ * Checks that one more row may be held. The same row, if held already, is looked for first, so that a retry finds it.
  * @throws Refusal already_held, rate_limited, too_many_exposures
  */
 export async function roomToOpen(

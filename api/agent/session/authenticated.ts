@@ -56,8 +56,7 @@ export function authenticated(
       throw notTheAgent(session.mint, session.agent);
     }
     if (session.wait !== null) throw rateLimited(MOST_REFUSED, session.wait);
-    // A refusal by the budget itself costs no chain read and does not count: an agent that polls too fast can still
-    // post.
+    // A refusal by the budget costs no chain read and is not counted: an agent that polls too fast can still post.
     return parts.budget(session.mint, async () => {
       try {
         const policy = await policyOfSession(parts, session, session.knownSlot);

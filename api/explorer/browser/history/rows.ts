@@ -107,8 +107,7 @@ const SHOWN_MS = 1_000;
 
 /**
  * The past as the API answered it and the samples of this page, in the order of time. Where the page did not look
- * between two rows that differ, the first may have lasted for a moment only, so nothing is known from it on until the
- * second.
+ * between two rows that differ, the first may have lasted for a moment only: nothing is known until the second.
  */
 export function joined(past: readonly Row[], seen: readonly Row[], step: Step): Row[] {
   const ends = new Set(past.filter(({ time }) => isWhole(time, step)));
