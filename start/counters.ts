@@ -8,7 +8,7 @@ export interface Counters {
   /** Highest slot heard of, and last slot that is in every figure. */
   tipSlot: bigint;
   appliedSlot: bigint;
-  /** When that slot was, unix seconds, where that is known. */
+  /** Block time of that slot, unix seconds; null where it is not known. */
   appliedTime: number | null;
   updates: number;
   stream: StreamState;

@@ -29,7 +29,7 @@ const MAIN = path.resolve(import.meta.dirname, '../devnet/main.ts');
 
 /**
  * Starts the local chain and venues as a child that ends with this process, and waits until it serves.
- * @param service where its agents will find it, and how it names itself in what they sign.
+ * @param service where the devnet's agents reach the API, and the public URL that stands in what they sign.
  */
 export async function startDevnet(
   dataDir: string,
@@ -60,7 +60,7 @@ export async function startDevnet(
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const addresses = await new Promise<DevnetAddresses>((resolve, reject) => {
     child.once('error', reject);
-    // Once all that it said is here.
+    // `close` comes behind all of the child's output, which holds the reason; `exit` may not.
     child.once('close', (code, signal) => {
       const why = said.trim().replace(/^devnet: /, '') || signal || `exit ${code}`;
       reject(new ConfigError(`the local chain did not start: ${why}`));

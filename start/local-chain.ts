@@ -5,13 +5,15 @@ import type { Rpc } from '../runtime/rpc/rpc.ts';
 import { MOST_APART_S } from '../runtime/rpc/same-chain.ts';
 import { isoTime } from '../schemas/units.ts';
 
-/** A machine that lost its power may have lost the end of the chain, which is then made anew: that is told elsewhere. */
+/**
+ * How far back to compare: a power loss may cost the chain its end, which it makes anew. That is reported elsewhere.
+ */
 const END_SLOTS = 1_000n;
 
 /**
- * That the local chain is the one that was indexed. One that began anew beside it has slots of its own under the same
- * numbers, and once it had come to where the log ends it would be gone on with, on top of the other.
- * @throws ConfigError where it is another; RpcError
+ * Checks that the local chain is the one that was indexed. A chain that began anew has other slots under the same
+ * numbers; once it reached the end of the log, its slots would be indexed on top of the other chain's.
+ * @throws ConfigError where it is another chain; RpcError
  */
 export async function mustBeIndexedChain(
   store: Store,

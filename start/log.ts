@@ -33,30 +33,30 @@ import { messageOf } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/process/log.ts';
 import { notReached } from '../runtime/process/not-reached.ts';
 
-/** The log that the stages share, and how far it and what is applied of it have come. */
+/** The log that the stages share, with the position that it and its applied part have reached. */
 export type SharedLog = LogWriter &
   LogReader &
   Pick<StreamStore, 'position' | 'applied'> & {
-    /** Somebody waits for what is being gathered. */
+    /** Hands out at once what is being gathered: a reader waits for it. */
     hurry?(): void;
     /** The offset that the next record gets, by partition of a topic. */
     ends(topic: Topic): Promise<ReadonlyMap<number, bigint>>;
   };
 
 export interface SharedLogOptions {
-  /** For how long a log in this process gathers what comes behind a batch. */
+  /** How long the in-process log gathers the records behind a batch before it hands them out. */
   lingerMs?: () => number;
-  /** Told which partitions this process has. */
+  /** Called with the partitions that are assigned to this process. */
   onAssigned?: (own: ReadonlyMap<Topic, readonly number[]>) => void;
-  /** Under which a log in this process fills a database that others reach too. */
+  /** The lease under which an in-process log fills a database that other processes can reach too. */
   lease?: LogLease | null;
-  /** Given when the process is asked to stop: brokers that cannot say of which program a log is are waited for no longer. */
+  /** Aborted when the process is to stop: ends the wait for brokers that cannot say yet which program a log is of. */
   signal?: AbortSignal;
 }
 
 const NEVER = new AbortController().signal;
 
-/** The lease of a database that others reach too; null where nobody does, or who fills it reads one log with all others. */
+/** The lease for filling a database that other processes can reach; null with an embedded engine or a Kafka log. */
 export async function leaseOf(
   { kafkaBrokers, clickhouseCluster }: Config,
   store: Store,
@@ -125,7 +125,7 @@ async function overKafka(
   );
   for (const sentence of await keptOtherwise(client, settings).catch(() => [])) logger.warn(sentence);
   const { accounts, transactions } = await partitionsOf(client, prefix);
-  // Whatever is applied: what polls begins to write before the reader comes upon another program's records.
+  // Checked now, whatever is applied: pollers write before the reader would come upon another program's records.
   const begun = () => appliedMarkers(store);
   if ((await untilOfProgram(client, prefix, begun, { logger, signal })) === null)
     await mustBeOfProgram(client, prefix, begun);

@@ -45,7 +45,7 @@ const COMMAND = {
   },
 } as const;
 
-/** For the stages to end once one has failed. */
+/** How long the stages may take to end once one has failed. */
 const STOP_FAILED_MS = 10_000;
 
 /** What `/ready` asks before there is a store to ask. */
@@ -68,7 +68,7 @@ await runMain(async (signal) => {
   let counters: Counters | null = null;
   const failing = new AbortController();
   const stages = AbortSignal.any([signal, failing.signal]);
-  /** It serves what it has, whether or not the stream is there. */
+  /** Only a note of `/ready`: the API serves what it has, whether or not the stream is connected. */
   const notes = () => {
     const words = counters === null ? null : streamWords(counters.stream);
     return words === null ? [] : [`stream: ${words}`];
@@ -76,7 +76,7 @@ await runMain(async (signal) => {
   try {
     if (config.metricsPort !== null)
       metrics = await serveMetrics(registry, createReadiness(probes), config.host, config.metricsPort, notes);
-    // Whether the address can be had is told before anything is begun.
+    // First of all, so that an address that is taken is reported before anything is started.
     const api = await bind(config.host, config.port, { trustProxy: config.trustProxy });
     if (config.yellowstoneEndpoint === null)
       devnet = await startDevnet(
@@ -92,7 +92,8 @@ await runMain(async (signal) => {
     try {
       await showProgress(system, settings, signal, devnet);
     } catch (error) {
-      // One stage failed, or the chain: an engine that others keep at work may never let the process end.
+      // A stage or the local chain failed. The other stages must end too: while they use the engine, it may never let
+      // the process exit.
       failing.abort();
       await doneWithin(STOP_FAILED_MS, system.stop()).catch(() => undefined);
       throw error;

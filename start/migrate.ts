@@ -64,9 +64,9 @@ async function migrateClickHouse(
 }
 
 /**
- * Asked of both before either is changed: who fills that of another program may be of an older version, and writes nothing
- * into tables that it does not know.
- * @throws ConfigError where one is of another.
+ * Checks both databases, home and the serving one, before either is changed: the process that fills another program's
+ * database may run an older version, which writes nothing into tables that it does not know.
+ * @throws ConfigError where one of them is of another program.
  */
 async function databasesMustBeOfProgram(
   url: string,

@@ -6,7 +6,7 @@ import type { DevnetAddresses } from './devnet-child.ts';
 
 /**
  * What the devnet serves stands in for everything that is not set.
- * @param env tells what is, of the settings that have a default of their own
+ * @param env shows which of the settings that have a default were set all the same
  */
 export function onDevnet(config: Config, devnet: DevnetAddresses, env: Environment = process.env): Config {
   return {

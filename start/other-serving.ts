@@ -8,11 +8,12 @@ import { RetryableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/process/log.ts';
 
 /**
- * Ends where one process owns the engine, and with the signal. Every stage holds the database that it began with: whoever
- * starts this process anew has it go over, and until then nobody is told what a replay has mended.
- * @param begun what it holds, and the row that names it
- * @throws RetryableError once another database of the server serves, by a later switch or because ours is gone; ConfigError
- * once ours was brought to a schema that this version does not know.
+ * Resolves at once with an embedded engine, else when the signal is aborted. Every stage keeps the database that it
+ * began with: only a restart of this process moves it to another, and until then readers do not see what a replay has
+ * mended.
+ * @param begun the database that this process works on, and the row that names it as the serving one
+ * @throws RetryableError once another database of the server serves, by a later switch or because ours is gone;
+ * ConfigError once ours was migrated to a schema that this version does not know.
  */
 export async function untilAnotherServes(
   { clickhouseUrl, clickhouseCluster }: Config,
@@ -22,8 +23,8 @@ export async function untilAnotherServes(
   if (clickhouseUrl === null) return;
   const home = await openServer(clickhouseUrl, clickhouseCluster, 'read');
   try {
-    // A replica that is behind names the one that served before: that is no switch. Where a server was made anew, or its
-    // backup is from before the switch, the one that was begun with is not there any more.
+    // A replica that lags names the database that served before: that is no switch. Where a server was set up anew, or
+    // restored from a backup older than the last switch, the database that we began with does not exist any more.
     const { store, serving } = begun;
     const isSwitched = async ({ database, version }: Serving) =>
       database !== serving.database &&

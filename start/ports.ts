@@ -3,11 +3,11 @@ import net from 'node:net';
 import path from 'node:path';
 import { makeDirectory } from '../runtime/process/directory.ts';
 
-/** Below what systems give to connections: none gets one of these between the look and the listening. */
+/** Below the ephemeral ports: no outgoing connection takes one of these between the check and the listening. */
 const LOWEST = 12_000;
 const SPREAD = 8_000;
 const PORTS = 3;
-/** What the local chain takes, and so what is known from before, which is drawn elsewhere now. */
+/** The ports that the local chain accepts. A stored one may be of an older version, which drew from another range. */
 const LOWEST_KNOWN = 1_024;
 const HIGHEST_KNOWN = 65_000;
 

@@ -12,16 +12,18 @@ import type { System } from './system.ts';
 const EVERY_MS = 1_000;
 /** Without a terminal a line is a record: fewer of them. */
 const LINES_EVERY_MS = 10_000;
-/** Later than this the screen begins no question for what it names. */
+/** How long the screen keeps asking for the policies that it names. */
 const SERVED_MS = 20_000;
-/** Nor so many whether there is a policy: a chain that is not ours may have none. */
+/** How often it looks for a policy at most: a chain that is not the local one may have none. */
 const TRIES = 20;
 const TRY_AGAIN_MS = 150;
 const ASK_MS = 250;
-/** A local chain that is further back lives through its past. */
+/** A local chain whose applied slots are older than this still lives through its past. */
 const OF_NOW_MS = 60_000;
 
-/** Prints the explorer's address, what is running and where the same is as JSON, then how far the index is, until the signal is given. */
+/**
+ * Prints the explorer's address, what is running and the JSON routes, then how far the index is, until it is aborted.
+ */
 export async function showProgress(
   system: System,
   config: Config,
@@ -55,11 +57,11 @@ export async function showProgress(
   process.stdout.write(`${terminal ? '\n' : ''}Stopping; everything stays in ${config.dataDir}.\n`);
 }
 
-/** A line that is wider than its terminal would begin another one each second; some do not say how wide they are. */
+/** A line wider than its terminal would wrap and leave a row behind each second; some terminals tell no width. */
 const fitting = (line: string, columns: number | undefined): string =>
   !columns || line.length < columns ? line : `${line.slice(0, Math.max(0, columns - 2))}…`;
 
-/** The policy that the screen shows, waited for a short while. */
+/** The mint of the policy that the screen names; waits a short while for one. */
 const named = (
   system: System,
   base: string,
@@ -68,7 +70,9 @@ const named = (
 ): Promise<string | null> =>
   devnet === null ? firstMint(system, signal) : castServed(base, devnet.addresses, signal);
 
-/** The mint of an indexed policy of a chain that is not ours, waited for a short while; a store that is away ends no stage. */
+/**
+ * The mint of an indexed policy, on a chain other than the local one. While the store does not answer there is none.
+ */
 async function firstMint({ store }: System, signal: AbortSignal): Promise<string | null> {
   const until = AbortSignal.any([signal, AbortSignal.timeout(SERVED_MS)]);
   for (let attempt = 0; attempt < TRIES && !until.aborted; attempt += 1) {
@@ -79,7 +83,7 @@ async function firstMint({ store }: System, signal: AbortSignal): Promise<string
   return null;
 }
 
-/** The policy to look at on a local chain, once the two that the screen names are served. */
+/** The mint of the policy to look at on a local chain, once both policies that the screen names are served. */
 async function castServed(
   base: string,
   { agent, speaker }: DevnetAddresses,
@@ -127,7 +131,7 @@ Ctrl-C stops it; the next start goes on from ${config.dataDir}.
 const agentLine = ({ mint, keyFile }: DevnetAddresses['agent']) =>
   `\n  an agent to post as: MINT=${mint}, its key in ${nearest(keyFile)}\n`;
 
-/** From here, where it lies below. */
+/** Relative to the working directory where the file lies below it, else absolute. */
 function nearest(file: string): string {
   const below = path.relative('', file);
   return below.startsWith('..') ? path.resolve(file) : below;
@@ -139,7 +143,7 @@ function progressLine({ counters }: System, perSecond: number, isLocal: boolean)
   const lag = tipSlot > appliedSlot ? tipSlot - appliedSlot : 0n;
   const behind = appliedSlot === 0n || !connected ? '– slots' : `${lag} ${lag === 1n ? 'slot' : 'slots'}`;
   const words = streamWords(counters.stream);
-  // A narrow terminal shows how the line begins: what is not as always.
+  // A narrow terminal cuts off the end of the line, so what is unusual stands first.
   const past = isLocal ? pastWords(appliedTime, Date.now()) : [];
   const unusual = [...(words === null ? [] : [`stream ${words}`]), ...past];
   const usual = [
@@ -155,13 +159,13 @@ function progressLine({ counters }: System, perSecond: number, isLocal: boolean)
 function historyWords({ appliedSlot, gaps, stream }: System['counters'], isLiving: boolean): string[] {
   const open = [...gaps].map(([from, to]) => `slots ${from} to ${to} still to be read`);
   if (open.length > 0) return [`history: ${open.join(', ')}`];
-  // What is missing in the store is not known before.
+  // Before a slot is applied it is not known what the store lacks.
   if (appliedSlot === 0n) return ['history not looked at yet'];
   if (!stream.connected) return [`history known up to slot ${appliedSlot}`];
   return isLiving ? [] : ['history complete'];
 }
 
-/** A fresh local chain lives through its past while one looks. */
+/** A fresh local chain first makes the blocks of its past: how much of that is left. Empty once it has come to now. */
 function pastWords(appliedTime: number | null, nowMs: number): string[] {
   if (appliedTime === null) return [];
   const left = nowMs - appliedTime * 1000;

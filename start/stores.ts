@@ -13,11 +13,11 @@ import { notReached } from '../runtime/process/not-reached.ts';
 import { leaseOf } from './log.ts';
 
 export interface Stores {
-  /** Of ingestion; closes both. */
+  /** For ingestion. Closing it closes `reads` too. */
   store: Store;
-  /** The same over connections of their own: what readers ask is answered beside ingestion, not before it. */
+  /** The same database over connections of its own: readers' queries and ingestion do not wait for each other. */
   reads: Store;
-  /** The row by which it is the serving one. */
+  /** The row that names this database as the serving one. */
   serving: Serving;
 }
 
@@ -38,7 +38,7 @@ async function openOwn(dataDir: string, logger: Logger): Promise<Pick<Stores, 's
   const before = brokenParts(directory);
   const store = await withLowPriorityThreads(() => openEmbedded(directory));
   const parts = [...brokenParts(directory)].filter((part) => !before.has(part)).length;
-  // Most of it comes again with the slots behind the last place that is known, or is in parts that are whole.
+  // Most of what they held is streamed again behind the last known position, or is in parts that are whole.
   if (parts > 0)
     logger.error(
       { parts, directory },
@@ -48,12 +48,12 @@ async function openOwn(dataDir: string, logger: Logger): Promise<Pick<Stores, 's
 }
 
 /**
- * Brings a store to the current schema, and says of which program it is. Who fills it meanwhile from a log of its own may be
- * of an older version, and writes nothing into tables that it does not know: before that one has ended nothing is changed,
- * and of another program's nothing at all.
- * @returns the lease under which it is filled, where it is one that others reach too.
- * @throws ConfigError, with the store closed, where another fills it, it cannot be brought further, or is of another program;
- * RetryableError where another may have come to fill it meanwhile.
+ * Brings a store to the current schema, and declares which program it is of. A process that fills it from a log of its
+ * own may run an older version, which writes nothing into tables that it does not know: nothing is changed before that
+ * process has ended, and nothing at all in a database of another program.
+ * @returns the lease under which the store is filled, where other processes can reach it too; else null.
+ * @throws ConfigError, with the store closed, where another process fills it, it cannot be migrated, or it is of
+ * another program; RetryableError where another process may have begun to fill it during the migration.
  */
 export async function prepareStore(
   store: Store,
@@ -67,7 +67,7 @@ export async function prepareStore(
     await isOfProgram(store, programId);
     lease = await leaseOf(config, store, logger, leaseTimes);
     await migrate(store, cluster);
-    // That takes as long as it takes, and whoever gives no sign of life meanwhile counts as dead.
+    // A migration takes as long as it takes; a holder that gave no sign of life during it counts as dead.
     if (lease?.isHeld() === false)
       throw new RetryableError(
         `the database ${store.database} was brought to the current schema, and another npm start may have taken it meanwhile: start again`,
@@ -76,7 +76,7 @@ export async function prepareStore(
     return lease;
   } catch (error) {
     await lease?.release();
-    // An engine that is left open ends its process by a signal.
+    // A process that leaves its embedded engine open is ended by a signal.
     await store.close();
     throw error;
   }

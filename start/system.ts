@@ -30,27 +30,30 @@ export interface System {
   store: Store;
   api: Listening;
   counters: Counters;
-  /** Rejects where a stage ended though nobody asked it to. */
+  /** Rejects with the error of the first stage that fails. */
   failed: Promise<never>;
-  /** Ends all stages once the signal is given, what they work with behind them. @throws what the log's stage ended with */
+  /**
+   * Once the signal is aborted: awaits all stages, closes the log and the store.
+   * @throws the error of the log's stage
+   */
   stop(): Promise<void>;
 }
 
 export interface SystemOptions {
-  /** The address that it serves at, taken already. */
+  /** The address that the API serves at, bound already. */
   api: Bound;
   logger: Logger;
   signal: AbortSignal;
   registry: Registry;
   /** Has `/ready` name something as missing while its probe throws or does not answer. */
   needs: Service['needs'];
-  /** Where the local chain answers JSON-RPC; null where another is followed. */
+  /** JSON-RPC address of the local chain; null where another chain is followed. */
   localRpc: string | null;
 }
 
 /**
- * Nobody has asked for so long: what comes is written together then, so much later at most, since to write a few rows of
- * two slots costs as much as those of one. Who asks hurries it.
+ * After UNASKED_MS without a request what comes is gathered for up to LINGER_MS and written together: writing a few
+ * rows of two slots costs as much as writing those of one. A request hurries it.
  */
 const UNASKED_MS = 10_000;
 const LINGER_MS = 800;
@@ -70,7 +73,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   if (localRpc !== null) await mustBeIndexedChain(store, createRpc([localRpc], config));
 
   const publicUrl = publicUrlOf(config, api.port);
-  // A node that asks to be left alone is, by the agents' side too.
+  // Shared, so that the agents' side too leaves alone a node that asks for it.
   const waits: NodeWaits = new Map();
   const agents = await openAgentSide({
     ...{ config, publicUrl, rpcUrls, waits, logger },
@@ -81,7 +84,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   needs('Postgres', agents.probe);
   const counters = createCounters();
   const figures = streamMetrics(registry);
-  // Others may write to a server too: there the table of changes is read.
+  // Other processes may write to a server too: there the table of changes is read instead.
   const handOver = store.exclusive ? createHandOver() : null;
   const rpc = createRpc(rpcUrls, { commitment: config.commitment, waits });
   let unasked = () => 0;
