@@ -1,15 +1,15 @@
-/** What is there for a short time, in no order. */
+/** A collection of what stays for a short time, in no order. */
 export interface Bag<T> {
   size(): number;
-  /** @returns takes it out again */
+  /** @returns a function that takes it out again */
   add(one: T): () => void;
-  /** Those that are there now. */
+  /** What is in it now. */
   all(): T[];
 }
 
 /**
- * Not a Set: of one that others come to and leave all the time V8 leaves behind table after table, each naming the next,
- * and once one of them is old whatever was in those behind it counts as used, until all of the heap is looked through.
+ * Not a Set: where members come and go all the time, V8 leaves behind one hash table after another, each pointing to
+ * the next. Once one is in the old generation, whatever the later ones held counts as used until a full collection.
  */
 export function createBag<T>(): Bag<T> {
   const places: { one: T; at: number }[] = [];

@@ -1,11 +1,11 @@
 export interface BatcherOptions<T, Answer> {
   work(all: readonly T[]): Promise<Answer>;
   sizeOf(one: T): number;
-  /** The size of one go; what is larger by itself goes alone. */
+  /** The most that one run holds, in sizes summed; an item that is larger by itself runs alone. */
   most: number;
-  /** Whether those that failed together are tried one by one, so that one does not fail for another. */
+  /** Whether an error is due to one item: those that failed together are then tried one by one. */
   isOfOne(error: unknown): boolean;
-  /** For how long a go holds up the next; until its end, unless it is given. */
+  /** How long a run holds up the next one; without it, until the run ends. */
   patienceMs?: number;
 }
 
@@ -16,13 +16,13 @@ interface Waiting<T, Answer> {
 }
 
 /**
- * Work that goes together: what comes while some is under way is one go after it.
- * Each is told what its go answered.
+ * Does work in batches: the items that come while a run is under way make up the next one.
+ * Each call resolves with the answer of its run.
  */
 export function createBatcher<T, Answer>(options: BatcherOptions<T, Answer>): (one: T) => Promise<Answer> {
   const { work, sizeOf, most, isOfOne, patienceMs } = options;
   const waiting: Waiting<T, Answer>[] = [];
-  /** The go that the next waits for. */
+  /** The run that the next one waits for. */
   let current: object | null = null;
 
   const go = async (all: readonly Waiting<T, Answer>[]): Promise<void> => {
@@ -48,7 +48,7 @@ export function createBatcher<T, Answer>(options: BatcherOptions<T, Answer>): (o
     const patience = patienceMs === undefined ? undefined : setTimeout(over, patienceMs);
     void go(waiting.splice(0, countUpTo(waiting))).then(over);
   };
-  /** How many of the first fit together; at least one. */
+  /** How many of the first items fit into one run; at least one. */
   const countUpTo = (list: readonly Waiting<T, Answer>[]): number => {
     let size = 0;
     const end = list.findIndex(({ one }) => {
@@ -62,7 +62,7 @@ export function createBatcher<T, Answer>(options: BatcherOptions<T, Answer>): (o
     new Promise((done, failed) => {
       waiting.push({ one, done, failed });
       if (current !== null) return;
-      // Those that come in the same turn go with the first.
+      // Items that come in the same turn of the event loop run with the first.
       current = {};
       setImmediate(begin);
     });

@@ -8,7 +8,7 @@ export class RetryableError extends Error {
   override name = 'RetryableError';
 }
 
-/** More wait than may, or for longer than they may: nothing was done, and it is to be asked again soon. */
+/** Too many wait already, or one has waited too long: nothing was done, and the client should ask again soon. */
 export class BusyError extends Error {
   override name = 'BusyError';
 }

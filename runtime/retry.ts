@@ -11,7 +11,7 @@ export function backoffMs(attempt: number): number {
 }
 
 /**
- * Tries until it works; null where the signal was given first.
+ * Tries until it works; null where the signal is aborted first.
  * @throws ConfigError, which trying again does not mend.
  */
 export async function retryUntilDone<T>(

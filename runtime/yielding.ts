@@ -1,12 +1,12 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 
-/** Of some 4 µs each: who asks for something else meanwhile is answered between two of these. */
+/** Items of some 4 µs each in one run: other requests are answered between two runs. */
 const AT_ONCE = 100;
 
 /**
- * Does this with each of many, and lets others go between.
- * @param atOnce fewer where each takes longer
- * @param costOf for how many of them one counts
+ * Does `work` for each item, and yields to the event loop between runs of them.
+ * @param atOnce items of one run, fewer where each takes longer
+ * @param costOf how many items one counts for
  */
 export async function eachYielding<One>(
   all: Iterable<One>,

@@ -56,7 +56,7 @@ export interface Config extends RemoteVenueSettings {
   trustProxy: number;
 }
 
-/** A part of a path as of a key: `..` would lead out of it. */
+/** It stands in paths as well as in keys: `..` would lead out of the path. */
 const VENUE_ID = /^(?!\.+$)[A-Za-z0-9_.-]{1,64}$/;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -70,7 +70,7 @@ export function readConfig(env: Environment): Config {
   const id = (name: string, unset: string) => {
     const own = read.text(name, VENUE_ID, 'a name of letters, digits, . _ -, not of dots alone') ?? unset;
     const other = ids.get(own);
-    // Two venues under one key: the one would be served in place of the other.
+    // Of two venues under one key, one would be served in place of the other.
     if (other !== undefined)
       throw new ConfigError(
         `${read.any(name) === null ? other : name} is malformed: it must be a name that no other venue has`,
@@ -99,7 +99,7 @@ export function readConfig(env: Environment): Config {
     kafkaTopicPrefix:
       read.text('KAFKA_TOPIC_PREFIX', /^[A-Za-z0-9._-]{1,200}$/, 'letters, digits, . _ -') ?? 'bankroll',
     kafkaTls: read.flag('KAFKA_TLS') ?? false,
-    // Brokers' own names for them are in capitals.
+    // Brokers themselves write these names in capitals.
     kafkaSaslMechanism: read.oneOf(
       'KAFKA_SASL_MECHANISM',
       ['plain', 'scram-sha-256', 'scram-sha-512'] as const,
@@ -127,7 +127,7 @@ export function readConfig(env: Environment): Config {
   };
 }
 
-/** The API's own address, where it listens on `port`. */
+/** PUBLIC_URL, else the URL of the address that the API listens on. */
 export function publicUrlOf({ publicUrl, host }: Config, port: number): string {
   return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -27,7 +27,7 @@ export function readFlags(command: Command, args: readonly string[]): FlagValues
   const options = Object.fromEntries(
     Object.entries(command.flags).map(([name, { type }]) => [name, { type }]),
   );
-  // Behind a verb the two dashes of npm stand already.
+  // A usage with a verb holds the two dashes of npm already.
   const help = command.usage.includes(' -- ') ? '--help' : '-- --help';
   const hint = `${command.usage} ${help} lists the flags.`;
   const given = withValues(args, command.flags, hint);
@@ -45,7 +45,7 @@ export function readFlags(command: Command, args: readonly string[]): FlagValues
   return values;
 }
 
-/** Whoever types --port means PORT. */
+/** A hint for an unknown flag that is named like a variable: --port is meant as PORT. Empty for other errors. */
 function variableMeant(error: unknown): string {
   const flag = /^Unknown option '--([a-z-]+)/.exec(messageOf(error))?.[1];
   if (flag === undefined) return '';
@@ -54,7 +54,8 @@ function variableMeant(error: unknown): string {
 }
 
 /**
- * The arguments with a number below zero as the value that it is meant as, for whoever reads it to refuse in words.
+ * The arguments, with a negative number joined to its flag as the value that it is meant as: the check of that flag
+ * then refuses it in words.
  * @throws ConfigError where a flag stands in the place of a value.
  */
 function withValues(args: readonly string[], flags: Command['flags'], hint: string): string[] {

@@ -8,9 +8,9 @@ import { keepSecrets } from './secrets.ts';
 const FILE = '.env';
 
 /**
- * Loads `.env` where it is present, then reads the environment; what is set already wins. From then on the process keeps
- * the secrets in it to itself.
- * @throws ConfigError where it is there and cannot be read: without it the process would be another.
+ * Loads `.env` where it is present, then reads the environment; what is set already wins. From then on the process
+ * prints and logs no secret of it.
+ * @throws ConfigError where `.env` exists and cannot be read: without it the process would run with other settings.
  */
 export function loadConfig(): Config {
   Object.assign(process.env, unset(parseEnv(textOfFile())));
@@ -19,7 +19,7 @@ export function loadConfig(): Config {
   return config;
 }
 
-/** Those that the environment says nothing of: neither themselves nor the file that holds them. */
+/** The settings that the environment does not have: neither the variable itself nor the one that names its file. */
 function unset(settings: Environment): Environment {
   const isUnset = (name: string) =>
     process.env[name] === undefined && (process.env[`${name}_FILE`] ?? '') === '';
@@ -38,14 +38,14 @@ function textOfFile(): string {
   }
 }
 
-/** Without the byte-order mark that some editors put in front: it would be of the first name. */
+/** The text without the byte-order mark that some editors put in front: it would become part of the first name. */
 function textOf(bytes: Uint8Array): string {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   try {
     const text = utf8.decode(bytes);
     if (!text.includes('\0')) return text;
   } catch {
-    // Said below.
+    // Thrown below.
   }
   throw new Error('it is no text in UTF-8');
 }

@@ -6,19 +6,19 @@ export type Environment = Record<string, string | undefined>;
 
 const WEB = ['http:', 'https:'];
 
-/** Without what surrounds it: something is put behind it. */
+/** The URL without surrounding space and final slashes, since paths are appended to it; null where it is malformed. */
 function urlOf(given: string, protocols: readonly string[]): string | null {
   const text = given.trim();
-  // The parser passes over line ends, and takes `http:host` for a URL: what is made of one later does not.
+  // URL parsing skips line ends, and takes `http:host` for a URL; what uses the text later does neither.
   if (/\s/.test(text) || !/^[a-z]+:\/\//i.test(text) || !URL.canParse(text)) return null;
   return protocols.includes(new URL(text).protocol) && canLogIn(text) ? text.replace(/\/+$/, '') : null;
 }
 
-/** Whether the login can be read out of it: what it stands for is sent. */
+/** Whether the login in it can be decoded: it is sent without percent escapes. */
 function canLogIn(url: string): boolean {
   const { protocol, username, password, pathname } = new URL(url);
   const isPostgres = !WEB.includes(protocol);
-  // That client reads the database out of it too, and takes a lone % for itself.
+  // The Postgres client decodes the database name too, and takes a lone % literally.
   if (isPostgres && /%(?![\da-f]{2})/i.test(url)) return true;
   try {
     decodeURIComponent(`${username}:${password}${isPostgres ? pathname : ''}`);
@@ -37,7 +37,7 @@ function isPort(address: string): boolean {
   return port >= 1 && port <= 65_535;
 }
 
-/** Reads one variable of the environment after the other, each in its form. Those that are unset are null. */
+/** Methods that read one variable of the environment each, in a given form. Those that are unset are null. */
 export function reader(env: Environment) {
   const any = (name: string): string | null => {
     const file = env[`${name}_FILE`];
@@ -89,8 +89,8 @@ export function reader(env: Environment) {
     key: (name: string) =>
       checked(name, 'a base58 public key', (value) => (decodeKey(value) === null ? null : value)),
     /**
-     * The client of Postgres takes each of these for verify-full too, as long as it is not to be as libpq is, and says so
-     * in lines of its own.
+     * The Postgres client treats each of these modes as verify-full too, unless uselibpqcompat is set, but prints
+     * warnings about it.
      */
     postgres: (name: string) =>
       checked(name, 'a URL of postgres:// or postgresql://', (value) => {
@@ -99,7 +99,7 @@ export function reader(env: Environment) {
           ? url
           : url.replaceAll(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/g, '$1verify-full');
       }),
-    /** What is asked for is put behind it: behind a query it would be part of that. */
+    /** Paths are appended to it: behind a query they would be part of that. */
     base: (name: string, protocols: readonly string[] = WEB) =>
       checked(name, `a URL of ${protocols.join('// or ')}// without a query or a fragment`, (value) =>
         bareUrlOf(value, protocols),
@@ -109,7 +109,7 @@ export function reader(env: Environment) {
         const urls = value.split(',').map((text) => urlOf(text, WEB));
         return urls.every((url) => url !== null) ? urls : null;
       }),
-    /** It stands in every challenge. */
+    /** It stands in every challenge, so it may hold no login. */
     publicUrl: (name: string) =>
       checked(name, 'a URL of http:// or https:// without a login', (value) => {
         const url = urlOf(value, WEB);
@@ -131,7 +131,7 @@ export function reader(env: Environment) {
         const url = urlOf(whole ? text : `http://${text}`, WEB);
         return url !== null && (whole || isPort(text)) ? text.replace(/\/+$/, '') : null;
       }),
-    /** Their client takes what stands before the first colon for the host. */
+    /** The Kafka client takes what stands before the first colon for the host: an IPv6 address does not work. */
     brokers: (name: string) =>
       checked(name, 'comma-separated host:port, each host a name or an IPv4 address', (value) => {
         const brokers = value.split(',').map((broker) => broker.trim());

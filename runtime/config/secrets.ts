@@ -5,8 +5,8 @@ import type { Config } from './config.ts';
 const SHORTEST_KEY = 16;
 
 /**
- * Texts of the configuration that no answer and no line of a log may hold; of stores and nodes the whole address,
- * because keys stand in paths too.
+ * Texts of the configuration that no answer and no line of a log may hold; for stores and nodes that is the whole
+ * address, because paths may hold keys too.
  */
 export function secretsOf(config: Config): string[] {
   const { clickhouseUrl, postgresUrl, solanaRpcUrl, yellowstoneEndpoint } = config;
@@ -19,16 +19,16 @@ export function secretsOf(config: Config): string[] {
     ...whole,
     ...urls.flatMap((url) => (url !== null && URL.canParse(url) ? keysOf(new URL(url)) : [])),
   ];
-  // The longest first: what is left of a text whose middle was taken out may be half of another.
+  // The longest first: removing a secret from the middle of a longer one would leave parts of that readable.
   const secrets = new Set(all.filter((text) => text !== null && text !== '') as string[]);
   return [...secrets].sort((one, other) => other.length - one.length);
 }
 
-/** What of an address may be a key, in each form in which it travels. */
+/** The parts of an address that may be keys, in each form in which they are sent. */
 function keysOf({ username, password, pathname, searchParams }: URL): string[] {
   const [user, pass] = [decoded(username), decoded(password)];
   const login = username + password === '' ? [] : [Buffer.from(`${user}:${pass}`).toString('base64')];
-  // A name without a password may be a key.
+  // A user name without a password may be a key.
   const parts = [...pathname.split('/'), ...searchParams.values(), password === '' ? username : ''];
   const keys = parts.filter(({ length }) => length >= SHORTEST_KEY);
   return [...login, password, pass, ...keys, ...keys.map(decoded)];
@@ -59,14 +59,14 @@ export function holdsNoSecret(text: string): boolean {
   return hidden(text) === text;
 }
 
-/** Bytes of an upstream without the secrets of this process's configuration: it may repeat what it was asked with. */
+/** Bytes of an upstream without the secrets of this process's configuration: an upstream may repeat its request. */
 export function hiddenBytes(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1');
   const clean = hidden(text);
   return clean === text ? bytes : Buffer.from(clean, 'latin1');
 }
 
-/** Bounded in each part: whoever chooses a text chooses how long it takes. */
+/** Bounded in each part: otherwise a text from outside could make the matching take arbitrarily long. */
 const LOGIN = /(\b[a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/@"'<>\\]+@/gi;
 
 /** The text without these secrets, in any of the forms in which they may stand in it, and without logins of addresses. */
@@ -79,7 +79,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return hidden.replace(LOGIN, '$1');
 }
 
-/** Where an address leads, without what stands in it for whoever may go there. */
+/** The host that an address leads to, without the credentials in it. */
 export function shownHost(endpoint: string): string {
   const url = endpoint.includes('://') ? endpoint : `http://${endpoint}`;
   return URL.canParse(url) ? new URL(url).host : 'as configured';

@@ -9,7 +9,7 @@ export function readVariables(): Set<string> {
   return new Set([...looked].filter((name) => !name.endsWith('_FILE')));
 }
 
-/** Whether somebody has set it, itself or by the file that holds it. */
+/** Whether a variable is set, itself or by the one that names its file. */
 export function isSet(name: string, env: Environment): boolean {
   return (env[name] ?? '') !== '' || (env[`${name}_FILE`] ?? '') !== '';
 }

@@ -1,9 +1,9 @@
 import { pause } from '../process/lifecycle.ts';
 
 export interface Bucket {
-  /** Waits for a token, in the order of asking; false where the signal was given first. */
+  /** Waits for a token, in the order of the calls; false where the signal is aborted first. */
   take(signal: AbortSignal): Promise<boolean>;
-  /** Takes a token, or so many, where they are there now. */
+  /** Takes one token, or `count`, if they are there now and no call waits. */
   tryTake(count?: number): boolean;
 }
 
@@ -39,7 +39,7 @@ export function createBucket(perSecond: number, burst: number, clock: () => numb
     try {
       return await next(signal);
     } finally {
-      // Who gave up while others were before him lets nobody pass them.
+      // A call that gave up in the queue passes its turn on only once those before it are done.
       void before.then(() => done.resolve());
     }
   }

@@ -10,7 +10,7 @@ export interface BoundedRequest {
   signal?: AbortSignal;
 }
 
-/** More came than may. */
+/** The reply is larger than it may be. */
 export class ReplyTooLargeError extends RetryableError {
   override name = 'ReplyTooLargeError';
 }
@@ -23,7 +23,8 @@ export interface BoundedReply {
 
 /**
  * One HTTP exchange, bounded in time and size. Redirects are not followed.
- * @throws RetryableError in words of ours where nothing answers in time, ReplyTooLargeError where the reply is over `maxBytes`.
+ * @throws RetryableError in our own words where nothing answers in time; ReplyTooLargeError where the reply is over
+ * `maxBytes`.
  */
 export async function fetchBounded(url: string, request: BoundedRequest): Promise<BoundedReply> {
   const over = limitOf(request);
@@ -51,13 +52,14 @@ export async function fetchBounded(url: string, request: BoundedRequest): Promis
 }
 
 /**
- * Ends what takes too long, or what nobody wants any more, until it is left: a signal with a time of its own stays for
- * all of it, with whatever it could end, and then makes an error that nobody hears.
+ * A signal that aborts after `timeoutMs` or with the caller's signal, unless `leave` was called before. Not an
+ * AbortSignal.timeout: that one stays for all of its time, with all that it could abort, and then makes an unused
+ * error.
  */
 function limitOf({ timeoutMs, signal }: BoundedRequest): { signal: AbortSignal; leave(): void } {
   const limit = new AbortController();
   const late = setTimeout(() => limit.abort(new DOMException('it took too long', 'TimeoutError')), timeoutMs);
-  // It keeps no process from its end.
+  // The timer keeps no process from ending.
   late.unref();
   const unwanted = () => limit.abort(signal?.reason);
   if (signal?.aborted) unwanted();
@@ -71,7 +73,7 @@ function limitOf({ timeoutMs, signal }: BoundedRequest): { signal: AbortSignal; 
   };
 }
 
-/** fetch refuses an address with a user and password in it: they go into the header that they stand for. */
+/** fetch refuses an address with a user and password in it: they are sent as a basic authorization header. */
 function withoutLogin(url: string): { address: URL; login: Record<string, string> } {
   const address = new URL(url);
   if (address.username === '' && address.password === '') return { address, login: {} };

@@ -10,7 +10,7 @@ export const CERTIFICATE_OF_ANOTHER = 'its certificate is of another host';
 export const UNTRUSTED = 'its certificate is not valid';
 export const NO_TLS = 'no TLS answers';
 
-/** What went wrong on the way, by the code that the system has for it. */
+/** What went wrong on the way, by the error code of the system, undici or OpenSSL. */
 const CODES: Record<string, string> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: CONNECTION_LOST,
@@ -32,13 +32,13 @@ const CODES: Record<string, string> = {
 const RPC_WORDS = { unreachable: 'no answer', behind: 'behind', refused: 'refused' } as const;
 
 /**
- * What is told of a failure outside, in words of our own: an upstream's text or address may hold what is nobody's to
- * know. The details are for the log.
+ * What readers are told of a failure outside, in words of our own: an upstream's text or address may hold secrets. The
+ * details are for the log.
  */
 export function upstreamWords(error: unknown): string {
-  // Of a reply that is no reply at all what it was meant to be says nothing more.
+  // Where a reply is not even JSON, naming what it was meant to be adds nothing.
   if (error instanceof MalformedError && error.reason === NOT_JSON) return NOT_JSON;
-  // These carry nothing but words of ours.
+  // The messages of these are our own words.
   if (error instanceof RetryableError || error instanceof MalformedError) return error.message;
   if (error instanceof VenueRefusal) return `answered error ${error.code}`;
   if (error instanceof RpcError)

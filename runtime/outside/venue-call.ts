@@ -13,7 +13,7 @@ export interface VenueRequest {
   /** JSON body of a POST; left out for a GET. */
   body?: unknown;
   timeoutMs?: number;
-  /** Of the reply. */
+  /** Bound of the reply. */
   maxBytes?: number;
   signal?: AbortSignal;
 }
@@ -25,7 +25,7 @@ export interface VenueReply {
   retryAfterMs: number | null;
 }
 
-/** One bounded exchange with a venue, whatever the status. @throws RetryableError where nothing sound answers in time */
+/** One bounded exchange with a venue, whatever the status. @throws RetryableError where no whole reply comes in time */
 export async function askVenue({
   url,
   body,
@@ -54,10 +54,10 @@ export function retryAfter(header: string | null, now: number): number | null {
 export type OptionsMethod = 'get_instrument' | 'get_ticker' | 'get_all_currencies';
 
 /**
- * The result of a public method of the options venue, not yet read. The venue tells errors in the body, whatever
+ * The result of a public method of the options venue, not yet read. The venue reports errors in the body, whatever
  * the HTTP status.
- * @throws VenueRefusal for its own error; MalformedError for a reply that is none; RetryableError where it does not
- * answer, or answers a failure of HTTP without a body of its own.
+ * @throws VenueRefusal for the venue's own error; MalformedError for a malformed reply; RetryableError where it does
+ * not answer, or answers an HTTP error without a body of its own form.
  */
 export async function askOptionsVenue(
   base: string,
@@ -74,7 +74,7 @@ export function optionsResult({ status, bytes }: Pick<VenueReply, 'status' | 'by
   try {
     return resultOf(jsonOf(bytes, 'reply'));
   } catch (error) {
-    // What stands before the venue has errors of its own form.
+    // A proxy in front of the venue answers errors in a form of its own.
     if (status >= 300 && error instanceof MalformedError)
       throw new RetryableError(`answered ${status}`, { cause: error });
     throw error;

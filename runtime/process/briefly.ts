@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 const ANSWER_WITHIN_MS = 1_000;
 
 /**
- * Asks a server that may hang for a figure: null where it failed or has not answered within a second. The question that is
- * under way is not asked beside itself.
+ * Wraps a question to a server that may hang: null where it failed or has not answered within a second. While a
+ * question is under way, further calls wait for it instead of asking again.
  */
 export function briefly<T>(ask: () => Promise<T>): () => Promise<T | null> {
   let underWay: Promise<T | null> | null = null;

@@ -20,18 +20,18 @@ export class DataLockedError extends ConfigError {
 
 interface Holder {
   pid: number;
-  /** Start of the process in clock ticks since boot: a reused pid is not the holder. */
+  /** Start of the process in clock ticks since boot: tells the holder from a later process with the same pid. */
   started: string;
 }
 
-/** How long one that was killed may take to be gone. */
+/** How long a process that was killed may take to be gone. */
 const LEAVING_MS = 5_000;
 const LOOK_EVERY_MS = 50;
 
 /**
  * Takes the data directory for this process: embedded stores lose rows when two processes open them.
  * A holder that died, however it died, does not count; one that is dying is waited for.
- * @returns the way to give it back.
+ * @returns a function that gives it back.
  * @throws DataLockedError where a living process holds it.
  */
 export function lockDataDir(dataDir: string): () => void {
@@ -42,7 +42,7 @@ export function lockDataDir(dataDir: string): () => void {
   const written = `${file}.new.${process.pid}`;
   for (let attempt = 0; attempt < 10; attempt += 1) {
     try {
-      // A link shows the whole file or none: nobody reads a holder half written.
+      // A hard link appears with the whole file: no process reads a half written holder.
       writeFileSync(written, JSON.stringify(own));
       linkSync(written, file);
       return () => {
@@ -65,14 +65,15 @@ export function lockDataDir(dataDir: string): () => void {
 }
 
 /**
- * For what works on servers: whoever has none configured beside `npm start` meant what that one holds.
- * @throws DataLockedError where a living process holds the directory; one that is not there is nobody's.
+ * For commands that work on servers. Where none is configured while an `npm start` runs, its stores were meant, and
+ * those it holds alone.
+ * @throws DataLockedError where a living process holds the directory; not where there is no such directory.
  */
 export function refuseHeld(dataDir: string): void {
   if (existsSync(dataDir)) lockDataDir(dataDir)();
 }
 
-/** What may be wrong with a directory that cannot be made. */
+/** What is wrong with a directory that cannot be made, by error code. */
 const UNUSABLE: Record<string, string> = {
   EEXIST: 'is no directory',
   ENOENT: 'lies where nothing can be made',
@@ -93,7 +94,10 @@ function makeThere(dataDir: string): void {
   }
 }
 
-/** The stores in it are as open as it is: whoever may write there may write posts. @throws ConfigError */
+/**
+ * Closes it to other users: its stores are as open as it is, and who can write there can forge posts.
+ * @throws ConfigError
+ */
 function makePrivate(dataDir: string): void {
   try {
     if ((statSync(dataDir).mode & 0o777) !== 0o700) chmodSync(dataDir, 0o700);
@@ -102,7 +106,7 @@ function makePrivate(dataDir: string): void {
   }
 }
 
-/** Moves a dead holder's file aside; puts it back where somebody else took the place meanwhile. */
+/** Moves a dead holder's file aside and removes it; puts it back where another process took the lock meanwhile. */
 function takeAway(file: string, expected: Holder | null): void {
   const aside = `${file}.${process.pid}`;
   try {
@@ -123,7 +127,7 @@ function read(file: string): Holder | null {
   }
 }
 
-/** False once it is gone, and where it was killed and is not gone after a while. */
+/** Waits for a holder that is dying. False once it is gone or a zombie, and where it is not gone after LEAVING_MS. */
 function livesOn(holder: Holder): boolean {
   for (let waited = 0; startOf(holder.pid) === holder.started; waited += LOOK_EVERY_MS) {
     if (!isLeaving(holder.pid)) return startOf(holder.pid) === holder.started;
@@ -133,7 +137,7 @@ function livesOn(holder: Holder): boolean {
   return false;
 }
 
-/** Null where no such process is; an empty text where the system does not tell the start. */
+/** When a process started; null where there is no such process, an empty text where the system does not tell it. */
 function startOf(pid: number): string | null {
   try {
     process.kill(pid, 0);
@@ -143,7 +147,7 @@ function startOf(pid: number): string | null {
   return statOf(pid)?.[19] ?? '';
 }
 
-/** The fields behind the name, as proc(5) has them from the third on. */
+/** The fields of /proc/pid/stat behind the process name: those of proc(5) from the third on. */
 function statOf(pid: number): string[] | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -153,7 +157,7 @@ function statOf(pid: number): string[] | null {
   }
 }
 
-/** All of it is dead, and waits for nothing but its parent. */
+/** Whether all of its threads are dead, so that it waits for its parent alone. */
 function isZombie(pid: number): boolean {
   try {
     return statOf(pid)?.[0] === 'Z' && readdirSync(`/proc/${pid}/task`).length <= 1;
@@ -166,7 +170,7 @@ const DEAD = new Set(['Z', 'X', 'x']);
 const EXITING = 0x4n;
 const KILLED = 1n << 8n;
 
-/** Whether it is dead, ends, or was sent what nobody survives. */
+/** Whether it is dead, is exiting, or has a SIGKILL pending. */
 function isLeaving(pid: number): boolean {
   const stat = statOf(pid);
   if (stat === null) return false;

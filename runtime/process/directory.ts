@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Makes a directory that is its owner's alone, and those that it lies in. One at a time: where a file system says ENOENT
- * to whoever makes something in what is there, as /proc does, Node's recursive way tries for ever.
+ * Makes a directory that only its owner may use, and the missing ones above it. One at a time: on a file system that
+ * answers ENOENT inside a directory that exists, as /proc does, Node's `recursive` tries for ever.
  */
 export function makeDirectory(directory: string): void {
   try {

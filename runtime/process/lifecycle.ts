@@ -4,16 +4,15 @@ import { printable } from './printable.ts';
 
 /** How long an orderly stop may take before the process ends all the same. */
 const STOP_LIMIT_MS = 15_000;
-/** A signal to the whole group comes again from npm, which passes it on: no person repeats one so soon. */
+/** npm passes on a signal that the whole process group got already. No person repeats one so soon. */
 const SAME_SIGNAL_MS = 1_000;
 /** How a pipe, a terminal and a socket say that nobody reads them any more. */
 const GONE: ReadonlySet<string> = new Set(['EPIPE', 'EIO', 'ECONNRESET']);
 
 /**
- * Runs a process until its work is done or a signal asks it to stop, or until nobody reads its standard output any more;
- * where nobody reads its log, or a disk has no room for what it says, it goes on. Exit code 0 only on success: a wrong
- * configuration, and what outside does not answer as it should, is told in its sentence alone, anything else with its
- * stack.
+ * Runs a process until its work is done, a signal asks it to stop, or its standard output has no reader any more. It
+ * goes on where its log has no reader, or a disk has no room for its output. Exit code 0 only on success. A ConfigError
+ * or a RetryableError is printed as its sentence alone, anything else with its stack.
  */
 export async function runMain(main: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stopping = new AbortController();
@@ -47,7 +46,7 @@ export async function runMain(main: (signal: AbortSignal) => Promise<void>): Pro
   }
 }
 
-/** Resolves when the signal is given. */
+/** Resolves when the signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -55,7 +54,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits for work no longer than this; false where it is not done by then. @throws What the work throws. */
+/** Waits for work for at most `millis`; false where it is not done by then. @throws What the work throws. */
 export async function doneWithin(millis: number, work: Promise<unknown>): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => late.resolve(false), millis);
@@ -66,7 +65,7 @@ export async function doneWithin(millis: number, work: Promise<unknown>): Promis
   }
 }
 
-/** Waits, or less where the signal is given meanwhile. */
+/** Waits for `millis`, or until the signal is aborted. */
 export function pause(millis: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -1,6 +1,6 @@
 import { ConfigError } from '../errors.ts';
 
-/** Why an address cannot be had, and what to do about it; an error of another kind as it is. */
+/** An error that says why the address cannot be listened on, and what to do; an error of another kind as it is. */
 export function whyNotListening(
   variable: 'PORT' | 'METRICS_PORT',
   { host, port }: { host: string; port: number },

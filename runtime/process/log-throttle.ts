@@ -12,12 +12,12 @@ interface Told {
   alike: number;
 }
 
-/** How often the same was left out since it was told last; null where it is left out now. */
+/** How often the same line was left out since it was logged last; null where this one is to be left out. */
 export type LogThrottle = (said: string) => number | null;
 
 /**
- * What fails fails again at every try: it is told at once, then 10 s later at the earliest, then at intervals that grow
- * to five minutes. What was not said for longer than that is news.
+ * What fails once fails again at every retry: its line is logged at once, then 10 s later at the earliest, then at
+ * intervals that grow to five minutes. A line that did not come for longer than that counts as new.
  * @param monotonic milliseconds that only go forward
  */
 export function createLogThrottle(monotonic = () => performance.now()): LogThrottle {
@@ -40,7 +40,7 @@ export function createLogThrottle(monotonic = () => performance.now()): LogThrot
 const SENTENCES: ReadonlySet<string> = new Set(['error', 'reason', 'err']);
 const MOST_LETTERS = 500;
 
-/** What a line says, without what counts tries, without the numbers in its sentences, and whoever's request met it. */
+/** The key of lines that say the same: without counts of tries, numbers in sentences, and the path of the request. */
 export function sameness(fields: object, sentence: string): string {
   const kept = Object.entries(fields).flatMap(([name, value]) => {
     if (typeof value === 'number' || name === 'path') return [];

@@ -5,13 +5,13 @@ import { printable } from './printable.ts';
 
 export type { Logger };
 
-/** pino's number for it. */
+/** pino's number of this level. */
 const WARN = 40;
 
 /**
- * Structured lines on standard error: JSON with a time in ISO 8601, so that standard output stays a person's, and without
- * what a terminal would obey. A warning or an error that says the same again comes now and then, with how many were left
- * out (`alike`).
+ * Structured lines on standard error, so that standard output stays for people: JSON with a time in ISO 8601, without
+ * characters that a terminal would obey. A warning or an error that repeats is logged now and then, with how many were
+ * left out (`alike`).
  * @param secrets texts that no line may hold, beside those of the process's configuration.
  */
 export function createLogger(level: string, process: string, secrets: readonly string[] = []): Logger {
@@ -39,8 +39,8 @@ export function createLogger(level: string, process: string, secrets: readonly s
 }
 
 /**
- * What cannot be written, on a disk that is full or a terminal that is closed, is left out: no process ends for its log.
- * pino's own destination would keep it and all that follows, so each failure begins another.
+ * Lines that cannot be written, to a full disk or a closed terminal, are left out: no process ends because of its log.
+ * pino's own destination would keep them and all that follow in memory, so each failure opens a new one.
  */
 function standardError(): DestinationStream {
   const opened = () => {
@@ -55,7 +55,7 @@ function standardError(): DestinationStream {
   let out = opened();
   return {
     write: (line) => {
-      // A disk takes part of the line that fills it.
+      // A full disk may have taken a part of the line that failed: end that one first.
       const begun = isCut ? `\n${line}` : line;
       isCut = false;
       out.write(begun);
@@ -65,7 +65,9 @@ function standardError(): DestinationStream {
 
 const isObject = (fields: unknown): fields is object => typeof fields === 'object' && fields !== null;
 
-/** What is logged of an error: databases hang the statement's parameters and the row that failed on theirs. */
+/**
+ * The fields of an error that are logged: those of databases also carry parameters of the statement and failed rows.
+ */
 function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { message: 'an unknown failure' };
   const { type, message, stack, code } = stdSerializers.err(error);

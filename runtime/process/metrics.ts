@@ -22,7 +22,7 @@ export async function serveMetrics(
   readiness: Readiness,
   host: string,
   port: number,
-  /** What a person is to know of a process that is ready all the same. */
+  /** What an operator is to know of a process that is ready all the same. */
   notes: () => string[] = () => [],
 ): Promise<MetricsServer> {
   const answer = async (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
@@ -42,7 +42,7 @@ export async function serveMetrics(
     response.writeHead(404).end();
   };
   const server = http.createServer((request, response) => {
-    // A rejection that nobody takes would end the process.
+    // An unhandled rejection would end the process.
     answer(request, response).catch(() => response.writeHead(500).end());
   });
   await new Promise<void>((resolve, reject) => {

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * V8 puts objects of a kind that once lived for long among the old ones from the start. After a moment in which many requests
- * waited these are parts of every request to come, and all that they point to, 4 to 10 kB each, is kept until the whole heap
- * is looked through: see docs/performance.md.
+ * V8 allocates objects in the old generation from the start where those of the same allocation site once lived long.
+ * After a moment in which many requests waited, that goes for parts of every later request, and all that they point to,
+ * 4 to 10 kB each, is kept until a full collection: see docs/performance.md.
  */
 setFlagsFromString('--no-allocation-site-pretenuring');

@@ -1,12 +1,12 @@
 import { ConfigError, messageOf } from '../errors.ts';
 import { upstreamWords } from '../outside/upstream.ts';
 
-/** Postgres and ClickHouse: the user, the password, or the database that the address names. */
+/** Error codes of Postgres and ClickHouse for a wrong user, password or database. */
 const LOGIN_CODES = new Set(['28P01', '28000', '3D000', '516', '81']);
 
 /**
- * For a server that is asked for the first time.
- * @throws ConfigError that names its variable where nobody answers or the login is refused, and anything else as it is.
+ * An error handler for the first request to a server.
+ * @throws ConfigError that names its variable where nothing answers or the login is refused; any other error as it is.
  */
 export function notReached(variable: string, instead = ''): (error: unknown) => never {
   return (error) => {
@@ -34,7 +34,7 @@ export function notReached(variable: string, instead = ''): (error: unknown) => 
   };
 }
 
-/** Logins, and connections that are ended before one: what the client of Kafka says of them has no code. */
+/** Failed logins, and connections that end before one: the Kafka client's errors of these have no code. */
 const OF_BROKER = /SASLAuthentication|ConnectionClosed|SASL mechanism|SASL state/;
 
 const isOfBroker = (error: unknown): boolean =>
@@ -42,7 +42,7 @@ const isOfBroker = (error: unknown): boolean =>
   error.name.startsWith('KafkaJS') &&
   OF_BROKER.test(`${error.name} ${error.message}`);
 
-/** What the system says of a way to somebody, of a name, or of what is spoken there: of a file it has codes of the same form. */
+/** Codes of errors about a connection, a name or TLS, one by one: those about files have the same form. */
 const ON_THE_WAY =
   /^(ECONN[A-Z]+|EPIPE|EPROTO|ETIMEDOUT|ENOTFOUND|EAI_[A-Z]+|E(HOST|NET)(UNREACH|DOWN)|EADDRNOTAVAIL|ERR_(SSL|TLS)_\w+)$/;
 
@@ -53,7 +53,7 @@ function nobodyAnswers(error: unknown): boolean {
     : cause !== undefined && nobodyAnswers(cause);
 }
 
-/** A certificate or a key that an address names. */
+/** Whether the error is about a file that an address names: a certificate or a key. */
 function isOfFile(error: unknown): error is Error {
   const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
   return error instanceof Error && (syscall === 'open' || code === 'EISDIR');

@@ -1,7 +1,7 @@
-/** What a terminal would obey, or what turns the order of a line around. A line feed is text. */
+/** Characters that a terminal would obey, or that reverse the order of a line. A line feed is text. */
 const OBEYED = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A text that others may have had a part in, as it may stand on a terminal: such characters as `\uXXXX`, as JSON has them. */
+/** A text that may come from outside, made safe for a terminal: such characters become `\uXXXX`, as in JSON. */
 export function printable(text: string): string {
   return text.replace(OBEYED, (character) =>
     Array.from(

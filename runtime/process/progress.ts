@@ -5,7 +5,7 @@ export interface ProgressState {
   /** What is counted, as in `slots`. */
   unit: string;
   done: number;
-  /** Null where nobody knows how much there is. */
+  /** Null where it is not known how much there is. */
   total: number | null;
   /** Per second; null before it is known. */
   rate: number | null;
@@ -31,7 +31,7 @@ export interface ProgressOptions {
 
 const BAR_EVERY_MS = 100;
 const LINE_EVERY_MS = 5_000;
-/** The rate is that of the last while: what was skipped or resumed at the start does not count. */
+/** The rate is that of this last while: what was skipped or resumed at the start does not count. */
 const RATE_WINDOW_MS = 15_000;
 const SAMPLE_EVERY_MS = 500;
 const BAR_WIDTH = 24;
@@ -67,7 +67,7 @@ export function createProgress(options: ProgressOptions): Progress {
   return {
     update: (done, total = state.total, note = state.note) => {
       sample(done);
-      // How much there was to do was counted before: what came meanwhile is done too.
+      // The total was counted at the start: with what came since, more than that may be done.
       state = { ...state, done, total: total === null ? null : Math.max(done, total), note, rate: rate() };
       if (clock() - shownAt >= (terminal ? BAR_EVERY_MS : LINE_EVERY_MS)) show();
     },

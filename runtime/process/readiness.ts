@@ -6,7 +6,7 @@ export type Probe = () => Promise<unknown>;
 /** What is missing for a process to do its work, in words; empty when it is ready. */
 export type Readiness = () => Promise<string[]>;
 
-/** What a probe throws to have its words told beside its name. */
+/** What a probe throws to have its message shown beside its name. */
 export class NotReadyError extends Error {
   override name = 'NotReadyError';
 }
@@ -15,7 +15,7 @@ const ANSWER_WITHIN_MS = 2_000;
 /** Those who ask at the same time, or a moment later, get the same answer. */
 const FRESH_MS = 1_000;
 
-/** Asks everything that a process needs at once, whenever somebody wants to know. */
+/** Runs all probes of a process side by side, whenever its readiness is asked for. */
 export function createReadiness(probes: ReadonlyMap<string, Probe>): Readiness {
   let last: { at: number; answer: Promise<string[]> } | null = null;
   const ask = async () => {
@@ -34,7 +34,7 @@ export function createReadiness(probes: ReadonlyMap<string, Probe>): Readiness {
   };
 }
 
-/** Null where what is probed is there. */
+/** Null where the probe succeeds, else what to show behind its name; empty where it says nothing of use. */
 async function whyMissing(probe: Probe): Promise<string | null> {
   const late = new AbortController();
   try {

@@ -13,21 +13,21 @@ export interface Service {
   config: Config;
   logger: Logger;
   registry: Registry;
-  /** Given when the process is asked to stop. */
+  /** Aborted when the process is asked to stop. */
   signal: AbortSignal;
   /** Has `/ready` name something as missing while its probe throws or does not answer. */
   needs(name: string, probe: Probe): void;
-  /** Has `/ready` tell these words beside, where there are some: the process is ready all the same. */
+  /** Has `/ready` show these words as a note, unless they are null: the process is ready all the same. */
   notes(name: string, words: () => string | null): void;
 }
 
-/** For an orderly end where Kafka or a database does not answer. */
+/** How long an orderly end may take where Kafka or a database does not answer. */
 const END_WITHIN_MS = 8_000;
 
 /**
  * Runs a long-running process: configuration, structured log, `/live`, `/ready` and `/metrics` on METRICS_PORT from
- * the first moment on, so that they tell what it waits for. Asked to stop it does not wait for servers that are silent:
- * what they have not acknowledged comes again at the next start.
+ * the first moment on, so that they tell what it waits for. When it is asked to stop it does not wait for servers that
+ * do not answer: what they have not acknowledged comes again at the next start.
  */
 export async function runService(
   name: string,

@@ -2,22 +2,22 @@ import { asksForLess } from './error.ts';
 
 /** How many of something a provider takes at a time, learnt from its refusals. */
 export interface AdaptiveLimit {
-  /** Asks for as many as are wanted and taken. @param work is told for how many. @throws what it throws for the fewest */
+  /** Runs `work` for `wanted`, or for as many as the provider takes. @throws what `work` throws for the fewest */
   ask<T>(wanted: number, work: (many: number) => Promise<T>): Promise<T>;
 }
 
-/** Taken one after the other at the limit until twice as many are tried: what refused them may have been a moment's. */
+/** Successes at the limit before twice as many are tried: the refusal of more may have been a moment's. */
 const TAKEN_BEFORE_MORE = 10;
-/** Where more is refused again it is tried ever more rarely, down to this. */
+/** Each time more is refused again, twice as many successes are needed before the next try, up to this. */
 const MOST_TAKEN_BEFORE_MORE = 1_000;
 
-/** @param fewest is not halved any more. */
+/** @param fewest the number that is not halved any more. */
 export function createAdaptiveLimit(fewest: number): AdaptiveLimit {
   let most = Number.POSITIVE_INFINITY;
   let taken = 0;
   let enough = TAKEN_BEFORE_MORE;
 
-  /** @returns null where it is refused. */
+  /** @returns null where that many are refused. */
   const tryMore = async <T>(
     many: number,
     work: (many: number) => Promise<T>,
@@ -44,7 +44,7 @@ export function createAdaptiveLimit(fewest: number): AdaptiveLimit {
         try {
           const answer = await work(many);
           if (many === most) taken += 1;
-          // Where nothing is taken it is not the number that is refused.
+          // Only once fewer are taken: where none are, it is not their number that is refused.
           if (many < first) [most, taken] = [many, 0];
           return answer;
         } catch (error) {

@@ -1,11 +1,11 @@
 import { RpcError } from './error.ts';
 
-/** Slots in a row that a chain has no block of; who begins again from a snapshot jumps over hundreds. */
+/** The most slots in a row without a block on a chain; a node that begins again from a snapshot jumps over hundreds. */
 const MOST_SKIPPED = 16n;
 
 /**
- * Whether a node made the block of a slot, or those on both sides of it: it knows no time of what it jumped over, and
- * has neither its transactions nor a list of them, though its first block is older.
+ * Checks that a node has processed the block of a slot, or blocks on both sides of it. Of slots that it jumped over a
+ * node knows no block time, and has neither transactions nor signatures, though its first block is older.
  * @throws RpcError where it may have jumped over the slot
  */
 export async function mustHaveMade(

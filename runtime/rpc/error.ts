@@ -5,15 +5,17 @@
 export type Again = 'now' | 'elsewhere' | 'well' | 'no';
 
 export const INVALID_PARAMS = -32602;
-/** A node's word for a transaction of a version above the one that was asked for. */
+/** A node's error code for a transaction of a version above the one that was asked for. */
 export const VERSION_NOT_TAKEN = -32015;
 const OF_AMOUNT = /too many|too large|limit|max|at most|exceed|more than|up to/i;
 
-/** Whether less at a time may be had. */
+/** Whether a node may answer where it is asked for fewer at a time. */
 export const asksForLess = (error: unknown): boolean =>
   error instanceof RpcError && error.kind === 'refused' && OF_AMOUNT.test(error.message);
 
-/** `unreachable`: no or no sound answer. `behind`: the node has not reached minContextSlot. `refused`: its own error. */
+/**
+ * `unreachable`: no answer, or an unsound one. `behind`: below minContextSlot. `refused`: an error of the node's own.
+ */
 export class RpcError extends Error {
   override name = 'RpcError';
   readonly kind: 'unreachable' | 'behind' | 'refused';

@@ -24,10 +24,10 @@ import { createVersions } from './versions.ts';
 /** Codes that say that a slot was skipped or its block is gone: there is no time to be had. */
 const NO_BLOCK = new Set([-32001, -32004, -32007, -32009, -32011, -32014]);
 
-/** What a node goes through all of its accounts for takes it tens of seconds, and its answer as long again. */
+/** To go through all of its accounts takes a node tens of seconds, and to send the answer as long again. */
 const SLOW_MS: Partial<Record<keyof Rpc, number>> = { getProgramAccounts: 180_000 };
 
-/** The methods, each asked of the pool. @param timeoutMs of an exchange */
+/** The methods of Rpc, asked of a pool of nodes. @param timeoutMs of one exchange */
 export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): Rpc {
   const { maxBytes = Number.POSITIVE_INFINITY } = options;
   const inVersion = createVersions();
@@ -55,7 +55,7 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
     return config(read, { encoding: 'base64', ...dataSlice, ...filters, ...more });
   };
 
-  /** @throws NotKeptError where the node has forgotten that slot */
+  /** @throws NotKeptError where the node does not keep that slot any more */
   const mustKeep = async (node: RpcNode, slot: bigint) => {
     const result = await ask(node, 'getFirstAvailableBlock', []);
     const first = sound('getFirstAvailableBlock', () => slotOf(result));
@@ -153,7 +153,7 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
         return await pool.ask(async (node) => {
           const time = await timeFrom(node, slot, unlessBehind);
           if (time !== null || isTimeless) return time;
-          // It may be the node alone that has no block there, or no time of it.
+          // It may be this node alone that lacks the block, or its time.
           lacking.add(node);
           throw new RpcError('refused', `getBlockTime: none of slot ${slot}`, { again: 'well' });
         });
@@ -167,7 +167,7 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
   };
 }
 
-/** Of the nodes none of which keeps a slot, what that one says which keeps most. */
+/** Where no node keeps a slot: the error of the node whose history reaches back furthest. */
 const leastPruned = ([first, ...others]: readonly [NotKeptError, ...NotKeptError[]]): NotKeptError =>
   others.reduce((least, one) => (one.firstSlot < least.firstSlot ? one : least), first);
 
@@ -177,7 +177,7 @@ function nullWithoutBlock(error: unknown): null {
   throw error;
 }
 
-/** Likewise; one that has not come to the slot may be asked again. */
+/** The same, but throws where the node has not come to the slot yet: it may be asked again. */
 function unlessBehind(error: unknown): null {
   if (error instanceof RpcError && error.kind === 'behind') throw error;
   return nullWithoutBlock(error);

@@ -6,14 +6,14 @@ import type { NodeWaits } from './port.ts';
 
 /** One address of SOLANA_RPC_URL; a pool of nodes may be behind it. */
 export interface RpcNode {
-  /** One exchange, by the node's limit of time unless another is given. @throws RpcError */
+  /** One exchange, within the node's own time limit unless `timeoutMs` is given. @throws RpcError */
   ask(method: string, params: readonly unknown[], maxBytes: number, timeoutMs?: number): Promise<unknown>;
   /** Milliseconds for which it wants to be left alone. */
   waitMs(): number;
 }
 
 const MOST_MESSAGE = 500;
-/** Where it does not say for how long. */
+/** How long a node is left alone that does not say for how long. */
 const UNSAID_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 10 * 60_000;
 /** Shorter parts of an address are words, not keys. */
@@ -21,13 +21,13 @@ const SHORTEST_SECRET = 8;
 /** -32016: before minContextSlot. -32004, -32014: it has not seen the slot yet. -32005: it says itself that it lags. */
 const BEHIND = new Set([-32016, -32004, -32014, -32005]);
 /**
- * About the question itself, or about the chain: parameters that are none, a version, a skipped slot. Not -32600: no
- * request of ours is none, and providers say so of a key or a method that they do not serve.
+ * About the question itself, or about the chain, so the same on every node: invalid params, a version, a skipped slot.
+ * Not -32600, invalid request: ours are valid, and providers send it for a key or a method that they do not serve.
  */
 const SAME_ELSEWHERE = new Set([INVALID_PARAMS, VERSION_NOT_TAKEN, -32007, -32009, -32013]);
-/** About who asks, whatever the code: a key, what is paid for, an address that is not on a list. */
+/** HTTP statuses about the client, whatever the code: a key, what is paid for, an address that is not on a list. */
 const OF_WHO_ASKS = new Set([401, 402, 403]);
-/** Too many requests, said under another status than that. */
+/** Codes for too many requests, sent under another status than 429. */
 const LIMITED_CODES = new Set([429, -32429]);
 const LIMITED_WORDS =
   /rate.?limit|request limit|too many (?:\w+ )?requests|concurren|throttl|\brps\b|\busage\b|quota|credits?\b|per (?:second|minute|day|month)/i;
@@ -51,7 +51,7 @@ export function createRpcNode(url: string, limitMs: number, waits: NodeWaits = n
       return await fetchBounded(url, { method: 'POST', body, headers, timeoutMs, maxBytes });
     } catch (cause) {
       const words = messageOf(cause);
-      // A connection that was kept may be closed just as it is used again: reading twice harms nothing.
+      // A connection that was kept open may be closed just as it is used again; all requests read, so one may repeat.
       const again = words === CONNECTION_LOST ? 'now' : 'elsewhere';
       throw new RpcError('unreachable', hide(`${method}: ${words}`), { again, cause });
     }
@@ -59,7 +59,7 @@ export function createRpcNode(url: string, limitMs: number, waits: NodeWaits = n
 
   const refusal = (words: string, given: unknown, status: number): RpcError => {
     const code = typeof given === 'number' ? given : null;
-    // First of all: a provider may say so under any code, that of a node which lags, too.
+    // Before all else: a provider may report a rate limit under any code, even that of a node that lags.
     if (LIMITED_CODES.has(code ?? 0) || LIMITED_WORDS.test(words)) {
       leaveAlone(UNSAID_WAIT_MS);
       return new RpcError('unreachable', words, { code });
@@ -120,14 +120,14 @@ function replyOf(
   }
   const fields = (typeof reply === 'object' && reply !== null ? reply : {}) as Record<string, unknown>;
   const { id = null, result, error } = fields;
-  // Where connections or caches on the way are mixed up: it may be right, of something else.
+  // Connections or caches on the way may be mixed up: this answers something else.
   if (id !== null && String(id) !== String(asked)) throw unsound('an answer to another request');
   if (typeof error === 'object' && error !== null) return { error };
   if (status !== 200 || result === undefined) throw unsound(`HTTP ${status} without a JSON-RPC reply`);
   return { result };
 }
 
-/** Takes out of a text what of the address may be a key: a node may repeat it in its own words. */
+/** Takes out of a text the parts of the address that may be keys: a node may repeat them in its own words. */
 function hiding(url: string): (text: string) => string {
   const { username, password, pathname, searchParams } = new URL(url);
   const parts = [...pathname.split('/'), ...searchParams.values()].filter(

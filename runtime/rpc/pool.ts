@@ -5,15 +5,15 @@ import type { RpcNode } from './node.ts';
 /** Nodes that stand in for one another. */
 export interface RpcPool {
   /**
-   * Asks the first node that is well, then others as long as that may help. A node that wants to be left alone is, even
-   * where it is the only one: the call waits for no longer than the limit.
-   * @throws RpcError the last failure; where that one was not reached, the first that would have answered less at a time
+   * Asks the first node that is well, then others as long as that may help. A node that wants to be left alone is not
+   * asked until then, even where it is the only one; the call waits for no longer than the limit.
+   * @throws RpcError the last failure; where that is `unreachable`, the first refusal of too many at a time, if any
    */
   ask<T>(question: (node: RpcNode) => Promise<T>): Promise<T>;
   nodes(): readonly RpcNode[];
 }
 
-/** Of one question, to nodes that are behind or answer nonsense. */
+/** Tries of one question while nodes are behind or answer nonsense. */
 const MOST_TRIES = 5;
 const FIRST_PAUSE_MS = 40;
 const SHORTEST_REST_MS = 1_000;
@@ -25,7 +25,10 @@ interface Health {
   restsUntil: number;
 }
 
-/** @param nodes in the order of preference. @param limitMs that a call waits for a node that wants to be left alone. */
+/**
+ * @param nodes in the order of preference.
+ * @param limitMs how long a call waits for a node that wants to be left alone.
+ */
 export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPool {
   const healths = new Map<RpcNode, Health>(nodes.map((node) => [node, { failures: 0, restsUntil: 0 }]));
   const healthOf = (node: RpcNode) => healths.get(node) as Health;
@@ -39,7 +42,7 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
 
   const isWell = (node: RpcNode) => node.waitMs() === 0 && healthOf(node).restsUntil <= performance.now();
 
-  /** Those that may be asked now come first, then those that do not rest, then those asked least for this question. */
+  /** Nodes that may be asked now come first, then those asked least for this question, then those that do not rest. */
   const choose = (left: readonly RpcNode[], asked: readonly RpcNode[]): RpcNode => {
     const now = performance.now();
     const order = (node: RpcNode) => [
@@ -59,7 +62,7 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
     ask: async (question) => {
       const until = performance.now() + limitMs;
       const asked: RpcNode[] = [];
-      /** Those that may have another answer to this question. */
+      /** The nodes that may still have another answer to this question. */
       let left = nodes;
       let failure: RpcError | null = null;
       let less: RpcError | null = null;
@@ -78,7 +81,7 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
           failure = error;
           if (less === null && asksForLess(error)) less = error;
           asked.push(node);
-          // One that refuses a question is well.
+          // A node that refuses a question is well.
           if (error.kind !== 'refused') rest(node);
           const busy = node.waitMs() > 0;
           if (error.again !== 'now' && !busy) left = left.filter((one) => one !== node);

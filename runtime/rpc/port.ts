@@ -4,17 +4,19 @@ export type Commitment = 'confirmed' | 'finalized';
 
 export interface ReadOptions extends SlotBounds {
   commitment?: Commitment;
-  /** Of signatures: a node answers that keeps history from this slot on. */
+  /** For signatures: only a node that keeps history from this slot on may answer. */
   keptFrom?: bigint;
-  /** Likewise, one that made the blocks about this slot: it has not jumped over them. */
+  /**
+   * For signatures: only a node that has processed the blocks about this slot, and did not jump over them, may answer.
+   */
   madeAt?: bigint;
-  /** Waited for before each request that these two add to that for the list. */
+  /** Awaited before each request that keptFrom and madeAt add to the one for the list. */
   pace?: () => Promise<void>;
-  /** Of a transaction: where one node tells it in another slot, another is asked. */
+  /** For a transaction: where a node has it in another slot, another node is asked. */
   inSlot?: bigint;
-  /** Of each account no more than its first bytes. */
+  /** For accounts: at most so many of their first bytes are read. */
   mostBytes?: number;
-  /** Of a program's accounts those that begin so. */
+  /** For a program's accounts: only those whose data begins with these bytes. */
   prefix?: Uint8Array;
 }
 
@@ -41,8 +43,8 @@ export interface Rpc {
     options?: ReadOptions,
   ): Promise<SignatureInfo[]>;
   /**
-   * The result as it came, of whatever version the node takes, or null where no node has it. Where none tells it whole it
-   * is the one that tells most.
+   * The result as it came, in whatever version the node takes, or null where no node has it. Where no node tells all of
+   * it, the result of the one that tells most.
    */
   getTransaction(signature: string, options?: ReadOptions): Promise<Record<string, unknown> | null>;
   getSlot(options?: ReadOptions): Promise<bigint>;
@@ -51,7 +53,7 @@ export interface Rpc {
   getFirstAvailableBlock(): Promise<bigint>;
 }
 
-/** One of several nodes, alone. */
+/** One single node out of several. */
 export interface NodeRpc extends Rpc {
   /** Its place among the addresses, from 1, and how many there are. */
   number: number;
@@ -60,9 +62,9 @@ export interface NodeRpc extends Rpc {
 
 /** Nodes each of which can be looked at before it is asked. */
 export interface RpcNodes extends Rpc {
-  /** Each of them, for what no other is to answer. */
+  /** Each node by itself, for questions that no other is to answer. */
   alone: readonly NodeRpc[];
-  /** The same nodes; one whose check throws an RpcError counts as one that has failed with it. */
+  /** The same nodes, each checked before it is asked: an RpcError of the check counts as the node's own failure. */
   checked(check: (node: NodeRpc) => Promise<void>): Rpc;
 }
 
@@ -72,8 +74,8 @@ export type NodeWaits = Map<string, number>;
 export interface RpcOptions {
   commitment: Commitment;
   timeoutMs?: number;
-  /** Bound of a reply below each method's own. */
+  /** Bound of a reply, where it is below the method's own. */
   maxBytes?: number;
-  /** Shared by all that ask the same nodes, each in its own way; without it nobody else's waits count. */
+  /** Shared by the clients of the same nodes, so that each heeds the waits that others were asked for. */
   waits?: NodeWaits;
 }

@@ -29,15 +29,15 @@ export function sound<T>(method: string, read: () => T): T {
   }
 }
 
-/** What an answer may be of, both ends included. */
+/** Bounds of the slot that an answer may be of, both included. */
 export interface SlotBounds {
   /** The answer must be of this slot or a later one. */
   minContextSlot?: bigint;
-  /** Of accounts: nor of one behind this, which the chain has not come to. */
+  /** For accounts: the answer must not be of a later slot than this, which the chain has not come to. */
   mostContextSlot?: bigint;
 }
 
-/** Of a slot every 400 ms a chain has so many in twelve thousand years: a state of a later one would stand for ever. */
+/** At 400 ms a slot a chain comes to this one in twelve thousand years: a state of a later one would stand for ever. */
 const MOST_SLOT = 1e12;
 
 export function slotOf(value: unknown): bigint {
@@ -47,8 +47,8 @@ export function slotOf(value: unknown): bigint {
 }
 
 /**
- * @throws RpcError where the answer is older than was asked for: a cache may answer, or a node that ignores it; and where
- * it is of a slot that its chain has not come to: it would be newer than whatever comes.
+ * @throws RpcError where the answer is older than was asked for, as from a cache or a node that ignores minContextSlot;
+ * or where it is of a slot that the chain has not come to: it would count as newer than all that follows.
  */
 export function contextSlot(
   result: unknown,
@@ -72,7 +72,7 @@ export function account(value: unknown): RpcAccount | null {
   return { owner: key, lamports: held, data: base64(data[0]) };
 }
 
-/** The decoder passes over what is no base64, and takes what was cut for whole: the length shows it. */
+/** The decoder skips characters that are not base64 and accepts text that was cut: the length shows both. */
 function base64(text: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
@@ -110,7 +110,7 @@ export function signaturePage(value: unknown, limit: number): SignatureInfo[] {
   return page;
 }
 
-/** @throws RpcError where it is another than was asked for: a cache may hand it out. */
+/** @throws RpcError where it is another transaction than was asked for: a cache may hand that out. */
 export function transactionOf(value: unknown, signature: string): Record<string, unknown> | null {
   if (value === null) return null;
   if (!isObject(value)) throw new TypeError('no object');
@@ -120,12 +120,12 @@ export function transactionOf(value: unknown, signature: string): Record<string,
   return value;
 }
 
-/** How much a node tells of a transaction, the least first. */
+/** How much of a transaction a node's answer holds, the least first. */
 export const TOLD = { ofAnotherSlot: 0, half: 1, unrecorded: 2, whole: 3 } as const;
 
 /**
- * @param inSlot the slot that it is to be of: an index may name one that it was in on a fork. Null where what is asked is
- * whether a node has it, and in which slot: the first that has says so.
+ * @param inSlot the slot that the transaction must be in: a node's index may name one that it was in on a fork. Null
+ * where the question is whether a node has it, and in which slot: then the first node that has it decides.
  */
 export function toldOf(found: Record<string, unknown>, inSlot: bigint | null): number {
   const { slot, meta, transaction } = found;
@@ -136,7 +136,7 @@ export function toldOf(found: Record<string, unknown>, inSlot: bigint | null): n
   return isObject(transaction.message) && tellsLoaded(transaction.message, meta) ? recorded : TOLD.half;
 }
 
-/** Whether as many accounts are told as a message takes from lookup tables. */
+/** Whether the answer holds as many accounts as the message takes from lookup tables. */
 function tellsLoaded(message: Record<string, unknown>, meta: Record<string, unknown>): boolean {
   const loaded = isObject(meta.loadedAddresses) ? meta.loadedAddresses : {};
   const lookups = Array.isArray(message.addressTableLookups) ? message.addressTableLookups : [];
@@ -148,7 +148,7 @@ function tellsLoaded(message: Record<string, unknown>, meta: Record<string, unkn
 
 const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
 
-/** Whether a node recorded what a transaction did: its logs, and what calls it made below others. One that failed did nothing. */
+/** Whether a node recorded what a transaction did: its logs and inner instructions. A failed one did nothing. */
 export function isRecorded({ meta }: Record<string, unknown>): boolean {
   if (typeof meta !== 'object' || meta === null) return true;
   const { err, innerInstructions, logMessages } = meta as Record<string, unknown>;

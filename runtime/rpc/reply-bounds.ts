@@ -6,8 +6,9 @@ const MB = 1024 * 1024;
 /** Some providers take fewer signatures at a time than the protocol has. */
 export const FEWEST_LISTED = 10;
 /**
- * What a sound reply stays below: an account holds up to 10 MB, a third more in base64. Of signatures a page is over it where
- * strangers write memos into their transactions, up to 25 kB of JSON each: fewer at a time are not.
+ * What a sound reply stays below: an account holds up to 10 MB, a third more in base64. A page of signatures may be
+ * over it where strangers write memos into their transactions, up to 25 kB of JSON each; one of fewer signatures is
+ * not.
  */
 export const MAX_BYTES: Record<keyof Rpc, number> = {
   getAccountInfo: 16 * MB,
@@ -23,7 +24,7 @@ export const MAX_BYTES: Record<keyof Rpc, number> = {
 export const isTooLarge = (error: unknown): error is RpcError =>
   error instanceof RpcError && error.cause instanceof ReplyTooLargeError;
 
-/** How much stands in a page others decide, and it is as much elsewhere: fewer are asked for, as long as there are any. */
+/** Strangers decide how large a page is, on every node alike: asks for fewer signatures, down to FEWEST_LISTED. */
 export const lessThan =
   (limit: number) =>
   (error: unknown): never => {

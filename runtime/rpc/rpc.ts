@@ -26,7 +26,7 @@ export function createRpc(urls: string | readonly string[], options: RpcOptions)
   };
 }
 
-/** Of a pool the nodes whose last check passed. */
+/** The pool with a check before each question; its `nodes` leave out those that failed their last check. */
 function passing(pool: RpcPool, check: (node: RpcNode) => Promise<void>): RpcPool {
   const unfit = new Set<RpcNode>();
   return {

@@ -2,32 +2,32 @@ import { RetryableError } from '../errors.ts';
 import { RpcError } from './error.ts';
 import type { NodeRpc, Rpc, RpcNodes } from './rpc.ts';
 
-/** A late slot of the chain that is indexed, and its block time. */
+/** A recent slot of the chain that is indexed, and its block time. */
 export interface SlotTime {
   slot: bigint;
   time: number | null;
 }
 
 export interface SameChainOptions {
-  /** Null while nothing of the chain is known: every node is asked then. */
+  /** The slot to compare nodes by; null while nothing of the chain is known: no node is left out then. */
   place(): SlotTime | null | Promise<SlotTime | null>;
-  /** Which of the addresses, counted from 1, are of another chain by now. */
+  /** Called where it changes which of the addresses, counted from 1, are of another chain. */
   onOthers(others: readonly number[], addresses: number): void;
 }
 
-/** Nodes round a time that they made of votes, and differ by no more. */
+/** Nodes compute block times from votes and round them: two of the same chain differ by no more than this. */
 export const MOST_APART_S = 60;
-/** An epoch: no stream that goes on is so far behind its chain. */
+/** An epoch: no stream that runs is so far behind its chain. */
 export const MOST_AHEAD = 432_000n;
-/** Nor is a node of the chain that is well so far behind the stream; another chain may be. */
+/** No node of the chain that is well is so far behind the stream; one of another chain may be. */
 const MOST_BEHIND = 1_000n;
-/** Where nothing is known either way it is asked again so much later. */
+/** How long the verdict `unknown` holds. */
 const AGAIN_MS = 30_000;
-/** Likewise, where a slot of a known time may come at any moment. */
+/** How long any verdict holds while the slot to compare has no time: one with a time may come at any moment. */
 const UNTIMED_MS = 1_000;
-/** What an address stands for may change. */
+/** How long `same` holds: an address may come to lead to another node. */
 const SAME_MS = 10 * 60_000;
-/** One that was of another chain may be named in its place again. */
+/** How long `other` and `behind` hold: the address may soon lead to a node of our chain again. */
 const OTHER_MS = 5_000;
 
 export type Verdict = 'same' | 'other' | 'behind' | 'unknown';
@@ -39,8 +39,8 @@ interface Look {
 }
 
 /**
- * Of several nodes those that are not of another chain than what is indexed. A test network has a program of the same
- * address, other slots, and no transaction of ours: its word would close accounts, and gaps.
+ * The nodes without those of another chain than the indexed one. A test network has a program of the same address,
+ * other slots, and no transaction of ours: after its answers accounts would count as closed, and gaps as filled.
  */
 export function onlySameChain(rpc: RpcNodes, { place, onOthers }: SameChainOptions): Rpc {
   const looks = new Map<number, Look>();
@@ -51,11 +51,11 @@ export function onlySameChain(rpc: RpcNodes, { place, onOthers }: SameChainOptio
       .sort((one, another) => one - another);
 
   const look = async (node: NodeRpc, at: Look) => {
-    // Who does not answer says so where he is asked for more.
+    // A store that does not answer fails visibly where it is asked for more.
     const known = await askedFor(place).catch(() => null);
     if (known === null) return;
     const found = await compare(node, known).catch((): Verdict => 'unknown');
-    // Where another chain has no slot of that number its node cannot be told from one that lags.
+    // Where another chain has no slot of that number its node looks like one that lags: only `same` clears it.
     const verdict = at.verdict === 'other' && found !== 'same' ? 'other' : found;
     const isNews = (verdict === 'other') !== (at.verdict === 'other');
     at.verdict = verdict;
@@ -106,7 +106,7 @@ function unlessSilent(error: unknown): null {
   return null;
 }
 
-/** Which addresses of SOLANA_RPC_URL are not asked; what may be served, so no part of any. */
+/** Says which addresses of SOLANA_RPC_URL are not asked, by number: it may be served, so it holds no part of any. */
 export function otherChain(others: readonly number[], addresses: number): string {
   const words = 'of another chain than the stream: nothing is read of';
   if (addresses === 1) return `SOLANA_RPC_URL is ${words} it`;

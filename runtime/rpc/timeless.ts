@@ -7,10 +7,10 @@ export interface Timeless {
 }
 
 const MOST = 10_000;
-/** A node may get what it lacks. */
+/** Not for ever: a node may get the block that it lacks. */
 const HOLDS_MS = 5 * 60_000;
 
-/** @param now milliseconds of a clock that is never set. */
+/** @param now milliseconds of a monotonic clock. */
 export function createTimeless(now: () => number = () => performance.now()): Timeless {
   const slots = createLru<{ until: number }>(MOST);
   return {

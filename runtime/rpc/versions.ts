@@ -5,7 +5,8 @@ export const NEWEST_VERSION = 1;
 
 /**
  * Asks each node for the newest version of transactions that it is known to take, and learns from its refusals.
- * @returns what asks; it throws RpcError: of a version that one node does not take another may
+ * @returns a function that asks a node. Where the node does not take the version it throws an RpcError that has another
+ * node asked.
  */
 export function createVersions(): (
   node: RpcNode,
@@ -39,7 +40,7 @@ function otherVersion(error: unknown, version: number): number | null {
   return error.code === VERSION_NOT_TAKEN && version < NEWEST_VERSION ? NEWEST_VERSION : null;
 }
 
-/** What a node's release does not take is no word about the transaction. */
+/** That a node's release does not take a version says nothing of the transaction: another node is to be asked. */
 function ofThisNode(error: unknown): unknown {
   if (!(error instanceof RpcError) || error.kind !== 'refused') return error;
   if (error.code !== VERSION_NOT_TAKEN && !isTooNew(error)) return error;
