@@ -1,17 +1,20 @@
-/** What an incomplete transaction may lack, where that is everything. */
+/** Stands among what an incomplete transaction lacks where it may lack anything. */
 export const ANYTHING = 'any';
-/** An event of it came and does not decode: what it was cannot be told. */
+/** Likewise, where an event of it came and does not decode: what that event was is not known. */
 export const UNDECODED = 'undecoded';
-/** It could not be read at all, but for the accounts that it is about. */
+/** Likewise, where nothing of it could be read but the accounts that it names. */
 export const UNREADABLE = 'unreadable';
 
 const ALL_OF_IT: ReadonlySet<string> = new Set([ANYTHING, UNDECODED, UNREADABLE]);
 
-/** Whether what is missing of a transaction may be an amount, named `<kind>.<amount>`. */
+/** Whether a transaction of which `missing` is missing may lack an amount, named `<kind>.<amount>`. */
 export function lacks(missing: readonly string[], amount: string): boolean {
   const [kind] = amount.split('.');
   return missing.some((what) => ALL_OF_IT.has(what) || what === kind || what === amount);
 }
 
-/** Of a sweep that is known by its legs: equity counts attested values, which no transaction carries. */
+/**
+ * The amount that a derived sweep lacks: its legs are known, but equity counts attested values, which no transaction
+ * carries.
+ */
 export const PROFIT = 'ProfitSwept.profit';

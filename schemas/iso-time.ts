@@ -1,8 +1,8 @@
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?:(Z)|([+-]\d\d):?(\d\d)?)?$/i;
 
 /**
- * Unix milliseconds of an ISO 8601 text, NaN where it is none. One without a zone is of UTC: whatever zone this machine is
- * in, it is not the source's.
+ * Unix milliseconds of an ISO 8601 text, NaN where it is none. A text without a zone counts as UTC: the zone of this
+ * machine is not the source's.
  */
 export function unixMillisOf(text: string): number {
   const [, day = '', time, , hours, minutes = '00'] = ISO_TIME.exec(text) ?? [];

@@ -8,7 +8,7 @@ export type Reading =
       /** Address of the Remote venue account, base58. */
       venueAccount: string;
       venue: RemoteVenue;
-      /** Null equity and notional: absent, for `reason`; notional alone where the venue does not tell it. */
+      /** Both are null where they are absent, for `reason`; notional alone is where the venue does not tell it. */
       equity: string | null;
       notional: string | null;
       reason: string | null;

@@ -5,10 +5,13 @@
 
 import type { Reading } from './readings.ts';
 
-/** Where a reading came from: pushed by the Geyser stream, or read over JSON-RPC. Of an account, whether all states are known since the one before. */
+/**
+ * Where an update came from: pushed by the Geyser stream, or read over JSON-RPC. For an account that says whether all
+ * states since the one before are known, too.
+ */
 export type Source = 'stream' | 'rpc';
 
-/** What an address is followed as; tells what is missing where no account stands there. */
+/** What kind of account an address is followed as; says what is missing where no account exists there. */
 export type ExpectedAccount = 'program' | 'token_account' | 'mint' | 'metadata' | 'pool' | 'curve_config';
 
 /** One state of an account. `lamports` 0 means that no account exists at the address as of `slot`. */
@@ -23,7 +26,7 @@ export interface AccountRecord {
   owner: Uint8Array;
   lamports: bigint;
   data: Uint8Array;
-  /** One node's count inside a slot; 2^64-1 for an rpc read, which stands at the end of its slot. */
+  /** A node's count of writes inside a slot; 2^64-1 for an rpc read, which stands at the end of its slot. */
   writeVersion: bigint;
   /** Signature of the writing transaction (64 bytes), null where unknown. */
   signature: Uint8Array | null;
@@ -46,8 +49,9 @@ export interface TransactionRecord {
   format: 'geyser' | 'json';
   payload: Uint8Array;
   /**
-   * `disputed`: the stream told two things of it in that slot, of which this is one. `decides`: read of the chain to say
-   * which of them is so, or neither: whatever the stream told of it in that slot, or tells, is none.
+   * `disputed`: the stream brought two versions of it in that slot, of which this is one. `decides`: read over RPC to
+   * decide which of them holds, or neither: it overrides whatever the stream brought of it in that slot, or still
+   * brings.
    */
   standing?: 'disputed' | 'decides';
 }
@@ -59,13 +63,13 @@ export interface MarkerRecord {
   parent: bigint;
   blockTime: number | null;
   /**
-   * The slot up to which the states of followed addresses are in the log too, and its time; absent: `slot`. A marker of
-   * a slot that was marked before says that they have come further.
+   * The slot up to which the states of followed addresses are in the log too, and its time; left out where that is
+   * `slot`. A second marker of a slot says that those states have come further.
    */
   followed?: { slot: bigint; blockTime: number | null };
   /**
-   * Slots behind `after`, up to `to`, of which the stream of followed addresses brought nothing and never will, or what
-   * it brought may be of a version that died.
+   * Slots behind `after`, up to `to`, of which the stream of followed addresses brought nothing and never will, or of
+   * which what it brought may be of a version of the slot that died.
    */
   missed?: { after: bigint; to: bigint };
 }
@@ -73,8 +77,8 @@ export interface MarkerRecord {
 /**
  * State of an interval of slots [fromSlot, toSlot] whose transactions the stream did not bring. `fromSlot` is its
  * identity; `toSlot` falls as history is read from the newest to the oldest; `closed` once all of it is in the log. A
- * closing with a `toSlot` behind `fromSlot` says how far was read, and holds only where the gap reaches no further; so does
- * one that is open for a transaction that could not be read: all but its first slot was.
+ * closed record with a `toSlot` behind `fromSlot` says how far was read, and holds only where the gap reaches no
+ * further. So does an open one with a transaction that could not be read: all slots but the first were read.
  * Sent to every partition of transactions: it holds once all of them have applied it.
  */
 export interface GapRecord {
@@ -84,13 +88,16 @@ export interface GapRecord {
   /** Unix seconds of the oldest transaction read so far, or of the first slot after the gap; null if unknown. */
   toTime: number | null;
   closed: boolean;
-  /** Where the list of its transactions goes on: behind this signature, base58, which is not the oldest. */
+  /** Where reading the list of its transactions goes on: behind this signature, base58, which is not the oldest. */
   before?: string | null;
-  /** Of a closing: the transaction that the gap had named and that is there now, or from which slot on it was read. */
+  /**
+   * What keeps it open. Of a closed one: the transaction it had named, which is there now, or the slot it was read
+   * from.
+   */
   obstacle?: GapObstacle | null;
 }
 
-/** What keeps a gap open: a transaction that is listed and no node tells, or a node whose history begins later. */
+/** What keeps a gap open: a transaction that is listed but that no node has, or a node whose history begins later. */
 export type GapObstacle = { type: 'unread'; signature: string } | { type: 'pruned'; firstSlot: bigint };
 
 /**
@@ -100,7 +107,7 @@ export type GapObstacle = { type: 'unread'; signature: string } | { type: 'prune
 export interface VerifiedRecord {
   kind: 'verified';
   slot: bigint;
-  /** What the index had and the chain has not, to be taken out of it. */
+  /** What the index has and the chain has not: to be taken out of the index. */
   struck: StruckTransaction[];
 }
 
@@ -108,28 +115,28 @@ export interface VerifiedRecord {
 export interface StruckTransaction {
   signature: string;
   slot: bigint;
-  /** Those that it wrote. */
+  /** The policies that it wrote. */
   policies: string[];
   events: { position: number; policy: string; mint: string; quoteMint: string; logPartition: number }[];
 }
 
 /**
- * Asks who owns the partition to work sums out again from its facts: some of them were written by another. Where it
- * stands in the log orders it among the partition's own batches.
+ * Asks the owner of the partition to recompute sums from its facts: another process wrote some of them. Its place in
+ * the log orders it among the partition's own batches.
  */
 export interface RecomputeRecord {
   kind: 'recompute';
-  /** Of transactions. */
+  /** A partition of the topic of transactions. */
   partition: number;
   /** Base58. */
   mints: string[];
-  /** Those around which facts were written. */
+  /** The slots around which facts were written. */
   slots: bigint[];
 }
 
 /**
- * What a transaction whose logs were cut swept of a policy's profit: it does not tell itself, and the policy's states
- * around it do. Stands in front of a reading of that transaction.
+ * The profit that a transaction with cut logs swept of a policy: settled from the policy's states around it, for the
+ * transaction itself does not tell. Stands in the log in front of that transaction, which is sent once more.
  */
 export interface ProfitRecord {
   kind: 'profit';
@@ -140,8 +147,8 @@ export interface ProfitRecord {
 }
 
 /**
- * When a slot was, in which an account was read whose time no source knew then. Stands behind that reading, and dates it
- * where it is what stands there still.
+ * The time of a slot in which an account was read when no source knew that time. Stands behind the account's record,
+ * and dates the state where it is still the latest.
  */
 export interface TimeRecord {
   kind: 'time';
@@ -152,8 +159,8 @@ export interface TimeRecord {
 }
 
 /**
- * Whether a stream brings every state of an account in slots behind `slot`; where nothing was told of one, it does. What
- * is told of slots before says nothing of those behind.
+ * Whether a stream brings every state of an account in slots behind `slot`; of an account without such a record, it
+ * does. What is told of slots before says nothing of those behind.
  */
 export interface CarriedRecord {
   kind: 'carried';
@@ -165,8 +172,8 @@ export interface CarriedRecord {
 }
 
 /**
- * In a slot the stream left something out that may have written an account: how that was at the end of the slot nobody
- * saw, whatever is read of it later.
+ * In `slot` the stream left out something that may have written the account: its state at the end of that slot is not
+ * known, whatever is read of it later.
  */
 export interface UnseenRecord {
   kind: 'unseen';
@@ -199,7 +206,7 @@ export interface ReadingRecord {
   reading: Reading;
 }
 
-/** An address of 32 zero bytes, base58: where a letter is about no account. */
+/** An address of 32 zero bytes, base58: the `where` of a dead letter that is about no account. */
 export const NO_ADDRESS = '1'.repeat(32);
 
 /** What failed, where and why, with the bytes that failed. */

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 
-/** Every reason for which an agent route refuses, and the HTTP status it is told with. */
+/** Every reason for which an agent route refuses, and the HTTP status of the refusal. */
 export const REFUSALS = {
   invalid_request: 400,
   invalid_challenge: 401,
@@ -34,7 +34,7 @@ export const RefusalBody = Type.Object(
 );
 export type RefusalBody = Static<typeof RefusalBody>;
 
-/** The statuses that these codes are told with, for a route's table of responses. */
+/** The statuses of these refusals with the body's schema, for a route's table of responses. */
 export function refusalResponses(among: readonly RefusalCode[]): Record<number, TSchema> {
   return Object.fromEntries(among.map((code) => [REFUSALS[code], RefusalBody]));
 }

@@ -1,4 +1,4 @@
-/** How the stream stands, as ingestion tells it. */
+/** The state of the stream, as ingestion reports it. */
 export interface StreamState {
   connected: boolean;
   /** Unix milliseconds since which it is so. */
@@ -8,13 +8,13 @@ export interface StreamState {
   /** Addresses beyond what the program owns whose states are wanted, and how many of them no stream carries. */
   addresses: number;
   overRpc: number;
-  /** Whether lists of the program's accounts are known to be whole. Those who told before this was told did not say. */
+  /** Whether lists of the program's accounts are known to be whole; left out by versions that did not report it yet. */
   listed?: boolean;
-  /** Once the index has come to this slot it has the accounts that were listed then. Null where they are not known to be. */
+  /** Once the index has come to this slot it has all accounts that were listed then; null where that is not known. */
   listedSlot?: string | null;
 }
 
-/** Ingestion tells its state again this often, also where nothing has changed. */
+/** Ingestion reports its state again this often, also where nothing has changed. */
 export const STREAM_HEARTBEAT_MS = 10_000;
-/** Nothing was told for so long: the last that was holds no more. */
+/** After so long without a report the last one does not hold any more. */
 export const STREAM_EXPIRES_MS = 3 * STREAM_HEARTBEAT_MS;

@@ -11,13 +11,16 @@ export function isoTime(unixSeconds: number | bigint): string {
   return isoMillis(Number(unixSeconds) * 1000);
 }
 
-/** Figures of one answer have the same few times: writing one takes longer than all else of a figure. */
+/**
+ * Times as written last, since the figures of one answer share a few: writing a time takes longer than the rest of a
+ * figure.
+ */
 const written = Array.from({ length: 1_024 }, () => ({ millis: 0, text: new Date(0).toISOString() }));
 
 /** The last time that the form can express, in unix milliseconds. */
 const LAST_MILLIS = 253_402_300_799_999;
 
-/** Whether a number of somebody else's is a time after 1970 that can be served as it was given. */
+/** Whether a value from outside is a time since 1970 that can be served as it was given. */
 export function isUnixMillis(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= LAST_MILLIS;
 }
@@ -60,7 +63,7 @@ export function parseDecimal(text: string): Decimal | null {
   return scale < 0 ? { digits: digits * 10n ** BigInt(-scale), scale: 0 } : { digits, scale };
 }
 
-/** The shortest text of a decimal's number, digits and one point at most; what is no decimal as it is. */
+/** The shortest text of a decimal's number, digits and one point at most; a text that is no decimal, unchanged. */
 export function shortestDecimal(text: string): string {
   const decimal = parseDecimal(text);
   if (decimal === null) return text;

@@ -2,17 +2,17 @@ import { sameBytes } from '../transaction/own-calls.ts';
 import type { Call, ChainTransaction } from '../transaction/parts.ts';
 import { isTokenCall, type TokenMove, tokenEffects } from './token-moves.ts';
 
-/** The token accounts of a transaction: what every call moved, held against the balances before and after. */
+/** The token accounts of a transaction: what every call moved, compared with the balances before and after. */
 export interface Books {
   /** Moves of a call and of everything below it, in order. */
   of(call: Call): TokenMove[];
   /**
-   * Whether what is known of an account's moves makes the one balance the other, and what came to it otherwise, as
-   * lamports that anybody may send and have counted, came while the call did not run. Never of an inner call where
-   * nobody tells what is below it.
+   * Whether the known moves of an account lead from its balance before to the one after, and anything else that it
+   * gained, such as lamports that anybody may send and have synced, came while the call did not run. Always false for
+   * an inner call where the source does not tell what is below it.
    */
   explains(account: Uint8Array, call: Call): boolean;
-  /** Whether an account may have held nothing when a call had ended. Only where `explains`. */
+  /** Whether an account may have held nothing when a call had ended. Holds only where `explains` does. */
   mayBeEmptyAfter(account: Uint8Array, call: Call): boolean;
   /** The mint of an account; undefined where the transaction does not tell. */
   mintOf(account: Uint8Array): Uint8Array | undefined;
@@ -42,7 +42,7 @@ export function booksOf(tx: ChainTransaction): Books {
 
   const below = (call: Call) => new Set(calls.slice(calls.indexOf(call), ends(call)));
   const syncsOf = (address: Uint8Array) => syncs.filter(({ account }) => sameBytes(account, address));
-  /** What came to an account that no move tells. */
+  /** What an account gained beyond the known moves. */
   const untold = (account: Uint8Array) => {
     const balance = balanceOf(account);
     return (balance?.after ?? 0n) - (balance?.before ?? 0n) - change(account, moves);

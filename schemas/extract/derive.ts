@@ -15,13 +15,13 @@ import { POLICY_RULES, PROTOCOL_RULES } from './rules.ts';
 /** All events of a kind of a policy in a transaction whose logs were cut, as one. */
 export interface DerivedEvent extends KnownEvent {
   position: number;
-  /** Whether an amount of it was told from elsewhere. */
+  /** Whether an amount of it is not of the transaction: its profit, settled from states. */
   settled: boolean;
-  /** Where it stands for several venue accounts that are registered: the token account of each. */
+  /** Where it stands for the registration of several venue accounts: the token account of each. */
   registered?: Uint8Array[];
 }
 
-/** Profits that a transaction swept and does not tell, by policy in base58. */
+/** Profits that a transaction swept but does not tell itself, by policy in base58. */
 export type Profits = ReadonlyMap<string, bigint>;
 
 export const NO_PROFITS: Profits = new Map();
@@ -53,7 +53,7 @@ export function derive(
   const books = balancesTold(tx);
   const heard = eventsByCall(read);
   const calls = own.filter(({ event }) => event === null).map(({ call }) => call);
-  // An event of nobody's may be any call's, and more calls than there can be have no positions.
+  // An event without a known call may be any call's; calls beyond MOST_PLACES would have no positions.
   if (heard.has(undefined) || calls.length > MOST_PLACES)
     return {
       events: [],
@@ -92,7 +92,7 @@ function withProfit(group: Group, profits: Profits): Group & { settled: boolean 
   return { ...group, unknown: others, fields: { ...fields, profit }, settled: true };
 }
 
-/** Balances that are none tell nothing. */
+/** The transaction's books; malformed token balances count as none. */
 function balancesTold(tx: ChainTransaction): Books {
   try {
     return booksOf(tx);
@@ -129,8 +129,9 @@ interface UndecidedCall {
 const given = ({ accounts }: Call): Uint8Array[] => accounts.map(({ address }) => address);
 
 /**
- * The policy that the IDL names, for no instruction is about two: whoever calls may add others' behind its accounts.
- * Where the mint that it names does not prove it, as where an IDL groups accounts, any of them may be it.
+ * The accounts that may be the call's policy: the one that the IDL names, for no instruction is about two, and a caller
+ * may append other policies' accounts. Where the mint that the IDL names does not prove that one, as where an IDL
+ * groups accounts, any of the call's accounts.
  */
 function concerned({ call, named }: EmittingCall, programId: Uint8Array): Uint8Array[] {
   const [policy, mint] = [named('policy'), named('mint')];

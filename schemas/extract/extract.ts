@@ -23,18 +23,21 @@ export interface BadEvent {
 export type Extract =
   | {
       status: 'whole';
-      /** In execution order; `position` counts the program's events from 0, those that nobody knows too. */
+      /** In execution order; `position` counts the program's events from 0, `badEvents` included. */
       events: PlacedEvent[];
-      /** Events of the program with a discriminator that nobody knows. */
+      /** Events of the program with an unknown discriminator. */
       badEvents: BadEvent[];
       /** Accounts that a call of the program was given as writable, base58. */
       writable: string[];
     }
   | {
-      /** Logs, or a line, were cut before an event's end: what happened follows from the rest. A later reading may be whole. */
+      /**
+       * Logs, or a line, were cut before an event's end: events are derived from the rest. A later reading may be
+       * whole.
+       */
       status: 'derived';
       events: DerivedEvent[];
-      /** Null where that tells everything. */
+      /** Null where the rest decides everything. */
       undecided: Undecided | null;
       badEvents: BadEvent[];
       writable: string[];
@@ -50,7 +53,7 @@ export type Extract =
 /**
  * The program's events. A failed transaction has none. They are derived where the logs were cut and a call that emits
  * an event shows none.
- * @throws MalformedError where the logs begin more calls of the program than are told.
+ * @throws MalformedError where the logs begin more calls of the program than the payload holds.
  */
 export function extractEvents(
   tx: ChainTransaction,
@@ -80,7 +83,7 @@ export function extractEvents(
     own.map(({ call }) => call),
     (account) => account.writable,
   );
-  // A line may be shortened on the way, too: the call that printed it shows no event then.
+  // A single line may be shortened on the way, too: then the call that printed it shows no event.
   const lacksLines = () => logsCut(tx.logs, own.length, id) || read.some(({ spoilt }) => spoilt);
   if (isSilent(own, read) && lacksLines())
     return { status: 'derived', ...derive(tx, own, read, programId, profits), badEvents, writable };

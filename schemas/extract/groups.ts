@@ -2,22 +2,22 @@ import { EVENT_KINDS, type EventKind } from '../program/event-kinds.ts';
 import { actorOf, type KnownEvent } from '../program/events.ts';
 import type { FieldValue } from '../program/struct.ts';
 
-/** An event that a transaction must have had, and the place of its call among the program's. */
+/** An event that a transaction must have emitted, and the place of its call among the program's calls. */
 export interface Member extends KnownEvent {
   place: number;
 }
 
 /** All events of a kind of a policy in a transaction, as one. */
 export interface Group extends Member {
-  /** Amounts that some of them do not tell. */
+  /** Names of the amounts that are not known of all members. */
   unknown: string[];
-  /** Where they register several venue accounts: the token account of each. */
+  /** Where the members register several venue accounts: the token account of each. */
   registered?: Uint8Array[];
 }
 
 const U64_MAX = (1n << 64n) - 1n;
 
-/** In the order of their first calls. */
+/** The groups, in the order of their first calls. */
 export function grouped(members: readonly Member[]): Group[] {
   const nameOf = ({ event, of }: Member) =>
     `${event}/${of === null ? '' : Buffer.from(of.policy).toString('hex')}`;
@@ -65,13 +65,15 @@ function common(values: readonly (FieldValue | undefined)[]): FieldValue | undef
   return values.every((value) => text(value) === text(first)) ? first : undefined;
 }
 
-/** Positions of whole readings are far below: a transaction has 64 calls at most. */
+/** Positions of events in whole readings are far below: a transaction has 64 calls at most. */
 export const FIRST_DERIVED_POSITION = 0x8000;
 /** Codes of kinds are below it. */
 export const KINDS_ROOM = 32;
 export const MOST_PLACES = (0x10000 - FIRST_DERIVED_POSITION) / KINDS_ROOM;
 
-/** Behind the events of whole readings, and the same in every reading: of the kind, and of the first call that had it. */
+/**
+ * Behind the events of whole readings, and the same in every reading: made of the kind and of its first call's place.
+ */
 export function positionOf(event: EventKind, place: number): number {
   return FIRST_DERIVED_POSITION + place * KINDS_ROOM + EVENT_KINDS[event].code;
 }

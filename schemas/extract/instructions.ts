@@ -27,7 +27,7 @@ export interface EmittingCall {
   named(name: string): Uint8Array | undefined;
 }
 
-/** What a rule is given of a call that shows no event. */
+/** What a rule is given about a call that shows no event. */
 export interface Scene extends EmittingCall {
   books: Books;
   args: Struct;

@@ -24,7 +24,7 @@ export function isOnAllowlist({ call, programId, of }: Scene, tokenAccount: Uint
   return call.accounts.some(({ address }) => sameBytes(address, entry));
 }
 
-/** Both escrows' rises. */
+/** What the two escrows gained. */
 export function claimed(scene: Scene): Amounts {
   const { quoteEscrow, baseEscrow } = scene.of.accounts;
   const [quote, base] = [flow(scene, quoteEscrow), flow(scene, baseEscrow)];
@@ -32,7 +32,10 @@ export function claimed(scene: Scene): Amounts {
   return { quoteAmount: gained(quote.into), baseAmount: gained(base.into) };
 }
 
-/** The quote escrow is emptied: bankroll and LP staging have their shares, whoever has the rest has the protocol's. */
+/**
+ * The quote escrow is emptied: bankroll and LP staging get their shares, and the one that gets the rest, the protocol's
+ * cut.
+ */
 export function routed(scene: Scene): Amounts {
   const { quoteEscrow, bankroll, lpQuote } = scene.of.accounts;
   const escrow = flow(scene, quoteEscrow);

@@ -44,7 +44,7 @@ export const POLICY_RULES: Partial<Record<string, Rule>> = {
   guardian_pause: () => told('PolicyPaused', { paused: true, by: 'guardian' }),
 };
 
-/** Of the events of no policy. */
+/** The same for events that are of no policy. */
 export const PROTOCOL_RULES: Partial<Record<string, (args: Struct) => PartialEvent | null>> = {
   set_protocol_paused: ({ paused }) => told('ProtocolPaused', { paused }),
 };
@@ -56,7 +56,7 @@ function told(event: EventKind, fields: Record<string, FieldValue | undefined> |
 
 const named = (names: readonly string[], value: FieldValue | undefined) => names[value as number];
 
-/** With the token account whose place on the policy's allowlist the call was given. */
+/** The event with its token account; null unless the call was given that account's entry of the policy's allowlist. */
 function withVenue(
   event: EventKind,
   scene: Scene,

@@ -1,4 +1,4 @@
-/** Instructions of token programs whose first byte is lower are read, or move nothing; the others have their own ways. */
+/** Token instructions whose first byte is lower are read, or move nothing; from this one on they are of extensions. */
 export const FIRST_EXTENSION = 26;
 
 /** The place among an instruction's accounts of the only one whose amount it may change; null where it changes none. */
@@ -24,8 +24,8 @@ const OF_MINTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The place of the account whose amount an instruction of an extension may change: anybody may name more accounts to it
- * than it looks at. Null where it changes none; undefined where it may be any of them, as nobody here knows it.
+ * The place of the account whose amount an instruction of an extension may change: a caller may pass more accounts than
+ * it looks at. Null where it changes none; undefined where the instruction is not known, so that it may be any of them.
  */
 export function placeChanged(data: Uint8Array): Place | undefined {
   const [tag = 0, sub = 0] = data;

@@ -17,9 +17,9 @@ export interface TokenMove {
 /** What a call of a token program did to amounts that accounts hold. */
 export type TokenEffect =
   | { did: 'move'; move: TokenMove }
-  /** It made what an account of the native mint holds what its lamports say, which is no less than before. */
+  /** It set the amount of an account of the native mint to what its lamports say, which is no less than before. */
   | { did: 'sync'; call: Call; account: Uint8Array }
-  /** It may have changed what these hold, and this does not tell how. */
+  /** It may have changed what these accounts hold, in a way that is not read here. */
   | { did: 'unread'; accounts: readonly Uint8Array[] };
 
 const TOKEN_PROGRAMS: readonly Uint8Array[] = [
@@ -42,7 +42,7 @@ const MOVES: Partial<Record<number, Places>> = {
 };
 const SYNC_NATIVE = 17;
 const TRANSFER_WITH_FEE = { tag: 26, sub: 1, from: 0, to: 2, length: 19 } as const;
-/** No extension's: other instructions one behind the other, each with how many accounts and bytes it has in front. */
+/** Not of an extension: a batch of instructions, each behind the number of its accounts and that of its bytes. */
 const BATCH = 255;
 
 interface Places {
@@ -62,7 +62,7 @@ function batched(call: Call): TokenEffect[] {
   while (data.length > 0) {
     const [count = 0, length = 0] = data;
     const inner = data.subarray(2, 2 + length);
-    // One that holds another is no batch.
+    // A batch within a batch is not valid.
     if (inner.length < length || accounts.length < count || inner[0] === BATCH)
       return [unread(call.accounts)];
     found.push(...effectsOf(call, inner, accounts.slice(0, count)));

@@ -3,7 +3,7 @@ import type { IdlField } from './idl.ts';
 export type Mode = 'Passive' | 'Agent';
 export type VenueKind = 'Local' | 'Remote';
 
-/** What a field is: as decoded, and as a column. Integers over 32 bits travel as text, flags as 0 or 1. */
+/** The kinds of fields: the type as decoded, and as a column. Integers over 32 bits travel as text, flags as 0 or 1. */
 export interface FieldKinds {
   key: { decoded: Uint8Array; column: string };
   /** 32 zero bytes stand for none. */
@@ -21,15 +21,15 @@ export interface FieldKinds {
 export type FieldKind = keyof FieldKinds;
 
 /**
- * Where readers see a field: under its own name in camelCase as it is (the policy's, in `/coins/:mint`), by hand in
- * some answer, or nowhere. What is nowhere to be seen may also be `not stored`.
+ * Where readers see a field: `as it is` under its own name in camelCase (the policy's, in `/coins/:mint`), `by hand` in
+ * some answer, or `nowhere`. A field that readers do not see may also be `not stored`.
  */
 export type Served = 'as it is' | 'by hand' | 'nowhere' | 'not stored';
 
 /**
- * Of a field whose column was added to tables that had rows: null in every row that was written before, until the
- * account is read anew. Kinds whose columns cannot say that, or say something else by it, are stored as another:
- * a key that may be none as `key`, a list as `hex`.
+ * Kinds of a field whose column was added to tables that had rows: it is null in every row that was written before,
+ * until the account is read anew. Kinds whose column cannot be null, or means something else by it, are stored as
+ * another kind: a key that may be none as `key`, a list as `hex`.
  */
 export type AddedKind = Exclude<FieldKind, 'keyOrNone' | 'numbers'>;
 type Field =
@@ -103,7 +103,7 @@ export const ACCOUNT_FIELDS = {
     tokens_burned: ['amount', 'by hand'],
     credit_spent: ['amount', 'by hand'],
     hwm: ['amount', 'by hand'],
-    /** Of its venue accounts, those that are not revoked. */
+    /** How many of its venue accounts are not revoked. */
     venue_count: ['number', 'by hand'],
     created_at: ['amount', 'by hand'],
     bump: ['number', 'not stored'],
@@ -171,7 +171,7 @@ export type PlainField = {
   [F in keyof Fields['Policy']]: ServedOf<'Policy', F> extends 'as it is' ? F : never;
 }[keyof Fields['Policy']];
 export type PlainKind<F extends PlainField> = KindOf<'Policy', F>;
-/** Those of them that a row may lack. */
+/** The plain fields that are null in older rows. */
 export type AddedPlainField = {
   [F in PlainField]: null extends AccountColumns<'Policy'>[F] ? F : never;
 }[PlainField];

@@ -82,5 +82,5 @@ export function decodeAccount(data: Uint8Array): ProgramAccount {
 
 const readModelId = structReader('Policy', {}, (key) => key === 'modelId');
 
-/** Of a policy's bytes, of which nothing else is read. @throws MalformedError where they are too few. */
+/** The model id in a policy's bytes; nothing else of them is read. @throws MalformedError where they are too few. */
 export const modelIdOf = (policy: Uint8Array): number => readModelId(policy).modelId as number;

@@ -58,7 +58,7 @@ const PAUSE_ACTORS: Record<PausedBy, Actor> = {
 };
 
 interface Facts<Fields> {
-  /** Part of the positions that derived events are stored at: of this kind alone, for good, and below 32. */
+  /** Part of the positions that derived events are stored at: unique to the kind, never to be changed, and below 32. */
   code: number;
   /** The role that the instruction requires. */
   actor: Actor | ((fields: Partial<Record<string, unknown>>) => Actor);
@@ -66,9 +66,9 @@ interface Facts<Fields> {
   amounts: readonly (keyof Fields & string)[];
   /** What the summary shows where spec part 6 tabulates it; all fields elsewhere. */
   summary?: readonly (keyof Fields & string)[];
-  /** What else is looked at by its name. */
+  /** Other fields that the code looks at by name. */
   reads?: readonly (keyof Fields & string)[];
-  /** Where logs are cut: the instruction that says all there is to say, and every field that is an argument of it. */
+  /** Where logs are cut: the instructions whose calls tell the event, each with the fields that are arguments of it. */
   toldBy?: Readonly<Record<string, readonly (keyof Fields & string)[]>>;
 }
 
@@ -115,7 +115,9 @@ export const EVENT_KINDS: { readonly [K in EventKind]: Facts<FieldsOf<K>> } = {
   ProtocolPaused: { code: 16, actor: 'admin', amounts: [] },
 };
 
-/** @throws Error where an IDL's event lacks a field that is read, or has an amount that is none: its sums would be 0. */
+/**
+ * @throws Error where an IDL's event lacks a field that is read, or has an amount that is no u64: its sums would be 0.
+ */
 export function mustHaveEventFields(kind: EventKind, given: readonly IdlField[]): void {
   const types = new Map(given.map(({ name, type }) => [camelCase(name), type]));
   const facts: Facts<Record<string, unknown>> = EVENT_KINDS[kind];

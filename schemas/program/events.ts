@@ -37,7 +37,7 @@ const readers = new Map<string, Reader>(
   ]),
 );
 
-/** @throws Error where an IDL has an event that nothing is known of, or not what is read of it. */
+/** @throws Error where an IDL has an event that EVENT_KINDS does not have, or one without the fields that are read. */
 function knownKind(name: string): EventKind {
   if (!(name in EVENT_KINDS))
     throw new Error(`the IDL's event ${name} has no line among the kinds of events`);
@@ -77,12 +77,12 @@ export function decodeEvent(bytes: Uint8Array): ProgramEvent {
   return { event: name, of: reader.of === null ? null : reader.of(bytes), fields } as unknown as ProgramEvent;
 }
 
-/** What is known of an event; of one that was not seen itself, perhaps not every field. */
+/** What is known of an event; of a derived one, perhaps not every field. */
 export interface KnownEvent {
   event: EventKind;
   of: OfPolicy | null;
   fields: Partial<Record<string, FieldValue>>;
-  /** Where it stands for several, whose fields may not have it in common. */
+  /** Set where it stands for several events: the fields that it has may not be enough to tell. */
   actor?: Actor;
 }
 

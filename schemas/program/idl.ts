@@ -33,7 +33,9 @@ export interface IdlInstruction {
   emits: string[];
 }
 
-/** The instructions that emit an event, as the IDL has them. Its format has no place for what they emit but its docs. */
+/**
+ * The instructions that emit an event. The IDL's format has no place for what they emit, so it stands in their docs.
+ */
 export const INSTRUCTIONS_WITH_EVENT: ReadonlyMap<Discriminator, IdlInstruction> = new Map(
   idl.instructions.flatMap(({ name, discriminator, docs, accounts, args }) => {
     const emits = docs.flatMap((line) => line.match(/[A-Z]\w+/g) ?? []);

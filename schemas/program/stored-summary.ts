@@ -3,8 +3,8 @@ import type { KnownEvent, Summary } from './events.ts';
 import { summaryOf } from './events.ts';
 
 /**
- * Where an event stands for several venue accounts that a transaction registers: all of their token accounts. Activity
- * shows none of them; who looks for accounts that nobody has read needs each.
+ * The key of the token accounts of an event that stands for the registration of several venue accounts. Activity shows
+ * none of them; the search for accounts that were never read needs each.
  */
 export const TOKEN_ACCOUNTS = 'tokenAccounts';
 
@@ -23,13 +23,13 @@ interface Stored {
   [TOKEN_ACCOUNTS]?: string[];
 }
 
-/** What activity shows of it. */
+/** What activity shows of a stored summary. */
 export function shownSummary(stored: string): Summary {
   const { [TOKEN_ACCOUNTS]: _, ...summary } = JSON.parse(stored) as Summary & Stored;
   return summary;
 }
 
-/** The token accounts of the venue accounts that it registers. */
+/** The token accounts of the venue accounts that an event registers, out of its stored summary. */
 export function registeredIn(stored: string): string[] {
   const { tokenAccount, [TOKEN_ACCOUNTS]: several } = JSON.parse(stored) as Stored;
   return several ?? (tokenAccount === undefined ? [] : [tokenAccount]);

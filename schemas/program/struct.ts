@@ -31,7 +31,7 @@ function place(struct: string, fields: readonly IdlField[]): { placed: Placed[];
   let at = 8;
   const placed = fields.map(({ name, type }) => {
     const size = sizeOf(type);
-    // At once: all behind it would be read at another place.
+    // Refused at once: all fields behind it would be read at wrong offsets.
     if (size === null)
       throw new Error(`the IDL's ${struct}.${name} is of a type that is not read: ${JSON.stringify(type)}`);
     const field: Placed = {
@@ -47,14 +47,14 @@ function place(struct: string, fields: readonly IdlField[]): { placed: Placed[];
   return { placed, size: at };
 }
 
-/** Null where it is none of the types that are read: whoever replaces the IDL may have others. */
+/** Null for a type that is not read: an IDL that replaces this one may have such types. */
 function sizeOf(type: FieldType): number | null {
   if (typeof type === 'string') return Object.hasOwn(SIZES, type) ? SIZES[type] : null;
   const [of, size] = type.array ?? [];
   return of === 'u8' && Number.isInteger(size) && size >= 0 ? size : null;
 }
 
-/** Whether a reader can be made of these. */
+/** Whether a reader can be made of these fields. */
 export const areReadable = (fields: readonly IdlField[]): boolean =>
   fields.every(({ type }) => sizeOf(type) !== null);
 
@@ -73,7 +73,7 @@ export function structReader(
   return fieldsReader(name, fieldsOf(name), constants, takes);
 }
 
-/** The same of any list of fields. @throws Error for a field of a type that is not read. */
+/** The same for any list of fields. @throws Error for a field of a type that is not read. */
 export function fieldsReader(
   name: string,
   listed: readonly IdlField[],

@@ -19,11 +19,11 @@ export const PolicyCount = Type.Unsafe<number | null>({
   ...NumberOrNull,
   description: 'Null where not all policies are known.',
 });
-/** A figure whose name says too little. */
+/** A figure with a description, for one whose name says too little. */
 export const figureOf = (description: string) => Type.Unsafe<Figure>({ allOf: [Figure], description });
 export const BooleanOrNull = orNull(Type.Boolean());
 
-/** `Policy.routed_to_lp`, whose name is that of another sum. */
+/** `Policy.routed_to_lp`, whose name would fit another sum: that of Routed.toLp. */
 export const Compounded = figureOf(
   'What compound_lp put into the pool of the token. Not what route earmarked for it: that is the sum of Routed.toLp.',
 );
@@ -41,7 +41,7 @@ export type ModelRef = Static<typeof ModelRef>;
 export const ErrorBody = Type.Object({ error: Type.String() }, { ...closed, $id: 'Error' });
 export type ErrorBody = Static<typeof ErrorBody>;
 
-/** Told with Retry-After: more reads wait than may. */
+/** Sent with Retry-After where too many reads wait already. */
 export const BusyBody = Type.Object(
   { error: Type.String(), code: Type.Literal('busy') },
   { ...closed, $id: 'Busy' },

@@ -26,13 +26,17 @@ type OwnKey = { column: keyof AccountColumns<'Policy'> } & (
   | {
       /** An amount of the quote asset: ranked by dollars unless one asset is asked for. */
       money: true;
-      /** Whether a row shows it under the sort's name, in dollars too: unless the row has a figure of its own for that. */
+      /**
+       * Whether a row shows it under the sort's name, in dollars too; false where the row has another figure for that.
+       */
       shown: boolean;
     }
   | { money: false; shown: false }
 );
 
-/** The sorts by such a number; orders in memory and in the engine, and rows, are made from this. */
+/**
+ * The sorts by a number of the policy's own account; orders in memory and in the engine, and rows, are made from this.
+ */
 export const OWN_KEYS = {
   profit: { column: 'profit_swept', money: true, shown: true },
   burned: { column: 'paid_to_holders', money: true, shown: false },
@@ -46,7 +50,7 @@ export type ShownSort = {
 export const OWN_SORTS = Object.keys(OWN_KEYS) as OwnSort[];
 const SHOWN_SORTS = OWN_SORTS.filter((sort) => OWN_KEYS[sort].shown) as ShownSort[];
 
-/** One of something for each sort that rows show. */
+/** One value for each sort whose number rows show. */
 export const ofShown = <T>(make: (sort: ShownSort) => T) =>
   Object.fromEntries(SHOWN_SORTS.map((sort) => [sort, make(sort)])) as Record<ShownSort, T>;
 
@@ -54,12 +58,15 @@ export const ofShown = <T>(make: (sort: ShownSort) => T) =>
 type SumKey = {
   [E in PolicyEvent as E['event']]: { kind: E['event']; amount: keyof E['fields'] };
 }[PolicyEvent['event']] & {
-  /** Of the sum, and of the time of the newest event in it, in the totals of policies. */
+  /** Columns of the totals of policies: the sum, and the time of the newest event in it. */
   column: string;
   newest: string;
 };
 
-/** The sorts by such a sum; the same is made from this, and rows show each under the sort's name, in dollars too. */
+/**
+ * The sorts by such a sum; orders and rows are made from this too, and rows show each by the sort's name, in dollars
+ * too.
+ */
 export const SUM_KEYS = {
   fees: { kind: 'Routed', amount: 'amount', column: 'routed', newest: 'last_routed' },
 } as const satisfies Partial<Record<Sort, SumKey>>;
@@ -68,7 +75,7 @@ export type SumSort = keyof typeof SUM_KEYS;
 export const SUM_SORTS = Object.keys(SUM_KEYS) as SumSort[];
 export const isSummed = (sort: Sort): sort is SumSort => sort in SUM_KEYS;
 
-/** One of something for each of them. */
+/** One value for each sort by a sum. */
 export const ofSums = <T>(make: (sort: SumSort) => T) =>
   Object.fromEntries(SUM_SORTS.map((sort) => [sort, make(sort)])) as Record<SumSort, T>;
 

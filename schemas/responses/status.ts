@@ -24,12 +24,12 @@ const Indexer = Type.Object(
         complete: Type.Boolean(),
         fromSlot: orNull(Slot),
         source: Type.Union([Type.Literal('rpc'), Type.Literal('stream')]),
-        /** What keeps it incomplete, where that is more than time. */
+        /** What keeps it incomplete, where it is not merely a matter of time. */
         reason: Type.Optional(Type.String()),
       },
       closed,
     ),
-    /** Everything up to here is what the chain says. */
+    /** Everything up to this slot was compared with the chain and is what it says. */
     verifiedSlot: orNull(Slot),
     openGaps: Type.Integer({ minimum: 0 }),
     /** `reason`: why it is not connected, or what of it the provider does not take. */

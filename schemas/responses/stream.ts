@@ -7,7 +7,7 @@ const after = Type.Optional(
   }),
 );
 
-/** What a browser sends by itself where it connects again. */
+/** What a browser sends by itself when it reconnects. */
 export const StreamHeaders = Type.Object({
   'Last-Event-ID': Type.Optional(
     Type.String({ description: 'Id of the last event that was received: the stream goes on behind it.' }),

@@ -3,7 +3,7 @@ const CODES = Uint8Array.from(ALPHABET, (letter) => letter.charCodeAt(0));
 const VALUES = new Int8Array(128).fill(-1);
 for (let value = 0; value < 58; value += 1) VALUES[CODES[value] as number] = value;
 
-/** Five digits at a time: the largest power of 58 whose product with 2^16 stays an exact number, 32 times summed. */
+/** Five digits at a time: the largest power of 58 of which 32 products with 2^16 sum to an exact number. */
 const LIMB = 58 ** 5;
 /** Longest text that is worth reading; a transaction's instruction data stays below it: an inner one holds 10 kB. */
 const MAX_LENGTH = 16_384;
@@ -12,11 +12,11 @@ const MAX_LENGTH = 16_384;
 const SHORT = 160;
 /** Digits that are an exact number together. */
 const PART = 8;
-/** What so many parts count in front of as many: of 1, 2, 4 parts and so on, up to the longest text. */
+/** The weight of 1, 2, 4 parts and so on in front of as many others, up to the longest text. */
 const WEIGHTS = [58n ** BigInt(PART)];
 for (let parts = 2; parts * PART < MAX_LENGTH; parts *= 2) WEIGHTS.push((WEIGHTS.at(-1) as bigint) ** 2n);
 
-/** Of a number of 2 · words bytes: the limbs of 2^16 to each power, highest limb first, so that encoding is a sum. */
+/** For numbers of 2 · words bytes: the limbs of each power of 2^16, highest limb first, so that encoding is a sum. */
 interface Table {
   limbs: number;
   weights: Float64Array;
@@ -76,7 +76,7 @@ function encodeFixed(bytes: Uint8Array, { limbs, weights, sums }: Table): string
   }
   let start = 0;
   while (start < limbs * 5 && digits[start] === CODES[0]) start += 1;
-  // A zero byte in front is written as one digit of zero, and there is one such digit for each.
+  // Each zero byte in front is written as one zero digit, and the limbs have at least as many zero digits in front.
   return digits.toString('latin1', start - leadingZeros(bytes), limbs * 5);
 }
 
@@ -100,7 +100,7 @@ function encodeAny(bytes: Uint8Array): string {
   return '1'.repeat(zeros) + text.replace(/^1+/, '');
 }
 
-/** The bytes of a base58 text, or null where it holds a character that is none or is over 16,384 long. */
+/** The bytes of a base58 text, or null where it holds a character that is no digit or is over 16,384 long. */
 export function decodeBase58(text: string): Uint8Array | null {
   if (text.length > MAX_LENGTH) return null;
   let zeros = 0;
@@ -135,7 +135,7 @@ function valueAt(text: string, at: number): number {
 }
 
 function decodeLong(text: string, zeros: number): Uint8Array | null {
-  /** Lowest first; each round puts two neighbours together. */
+  /** Lowest first; each round joins two neighbours into one. */
   let parts: bigint[] = [];
   for (let end = text.length; end > zeros; end -= PART) {
     let part = 0;

@@ -1,6 +1,6 @@
 import { DAY_S } from '../units.ts';
 
-/** In June 2149: what is later is no time of a block, and has no day in the sums, which count them in two bytes. */
+/** June 2149: a later time is not that of a block, and the sums, which count days in two bytes, have no day for it. */
 const LATEST = 2 ** 16 * DAY_S;
 
 /** Unix seconds as a node tells them of a block; null where it tells none that can be one. */

@@ -1,2 +1,2 @@
-/** Whose the accounts are that no other program has, and those that are not there. */
+/** Owns the accounts that no other program owns; also given as the owner of accounts that do not exist. */
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111';

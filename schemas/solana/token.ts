@@ -27,7 +27,7 @@ export interface TokenMetadata {
 export interface Mint {
   decimals: number;
   supply: bigint;
-  /** Kept in the mint itself and naming it; null where there is none. */
+  /** Metadata that is kept in the mint itself and names it; null where there is none. */
   metadata: TokenMetadata | null;
   /** Another account that holds the metadata, or null. */
   metadataPointer: Uint8Array | null;
@@ -35,16 +35,16 @@ export interface Mint {
 
 const MINT_SIZE = 82;
 const ACCOUNT_SIZE = 165;
-/** Either program tells one by its length alone, and takes nothing else of it: whoever makes one chooses its bytes. */
+/** Both programs tell a multisig by its length alone. Its creator chooses its bytes, so its type byte says nothing. */
 const MULTISIG_SIZE = 355;
-/** Of a mint. */
+/** Offset of a mint's flag that it is initialised. */
 const INITIALISED_AT = 45;
-/** Of an account with extensions: 1 mint, 2 token account. */
+/** Offset of the account type in an account with extensions: 1 mint, 2 token account. */
 const TYPE_AT = 165;
 const TLV_AT = 166;
 const METADATA_POINTER = 18;
 const TOKEN_METADATA = 19;
-/** Longer names are no names; the mint stands, its metadata does not. */
+/** Most bytes of a text of metadata: where one is longer the metadata does not count, but the mint does. */
 const MAX_TEXT = 10_000;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -58,7 +58,7 @@ export function tokenProgramKind(data: Uint8Array): 'mint' | 'account' | null {
   return data[TYPE_AT] === 2 ? 'account' : null;
 }
 
-/** The same, of accounts of either token program. */
+/** The same for an account of either token program; null for an account of any other. */
 export const tokenKindOf = ({ owner, data }: { owner: Uint8Array; data: Uint8Array }) =>
   isTokenProgram(owner) ? tokenProgramKind(data) : null;
 

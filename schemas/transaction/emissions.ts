@@ -7,7 +7,7 @@ import { type Emission, walkLogs } from './log-walk.ts';
 import type { OwnCall } from './own-calls.ts';
 import type { Call, ChainTransaction } from './parts.ts';
 
-/** A process follows one program: its text is worked out once. */
+/** A process follows one program, whose base58 text is worked out once. */
 const texts = new WeakMap<Uint8Array, string>();
 
 function textOf(programId: Uint8Array): string {
@@ -23,7 +23,7 @@ export interface Read {
   reason: string;
   /** Whether the discriminator is one of ours. */
   known: boolean;
-  /** Whether it came with less than a discriminator, or its line as no base64: which event it was cannot be told. */
+  /** Whether it is shorter than a discriminator, or its line is no base64: which event it was cannot be told. */
   spoilt: boolean;
   call: Call | undefined;
 }

@@ -4,7 +4,7 @@ import type { TransactionParts } from './parts.ts';
 
 /**
  * Reads SubscribeUpdateTransactionInfo, as the stream carries it.
- * @throws MalformedError where the bytes are no protobuf, or hold no message, no meta or a key that is none.
+ * @throws MalformedError where the bytes are no protobuf, or hold no message, no meta or a malformed key.
  */
 export function readGeyserTransaction(payload: Uint8Array): TransactionParts {
   const { transaction, meta } = decode(payload);
@@ -27,7 +27,10 @@ export function readGeyserTransaction(payload: Uint8Array): TransactionParts {
   };
 }
 
-/** The accounts that it names, lookup tables' included; null where they are not all told. @throws MalformedError */
+/**
+ * The accounts that it names, those of lookup tables included; null where it does not hold all.
+ * @throws MalformedError
+ */
 export function geyserKeys(payload: Uint8Array): Uint8Array[] | null {
   const { transaction, meta } = decode(payload);
   const message = transaction?.message;

@@ -4,7 +4,10 @@ import { MalformedError } from '../malformed.ts';
 import { decodeBase58, decodeKey } from '../solana/base58.ts';
 import type { Instruction, TransactionParts } from './parts.ts';
 
-/** Characters of all calls together: the runtime makes no more than 64, of 10 kB each, which is less. */
+/**
+ * Characters of instruction data of all calls together: the runtime makes at most 64 calls, of 10 kB each, which is
+ * less.
+ */
 const MOST_DATA = 1_000_000;
 
 const Index = Type.Integer({ minimum: 0, maximum: 0xffff });
@@ -64,7 +67,7 @@ const JsonTransaction = Type.Object({
 const shape = Compile(JsonTransaction);
 
 const Keys = Type.Array(Type.String());
-/** What of it tells which accounts it is about. */
+/** The part of a getTransaction result that tells which accounts it names. */
 const JsonKeys = Type.Object({
   transaction: Type.Object({
     message: Type.Object({
@@ -91,7 +94,10 @@ const JsonKeys = Type.Object({
 
 const keysShape = Compile(JsonKeys);
 
-/** The accounts that it names, lookup tables' included; null where they are not all told. @throws MalformedError */
+/**
+ * The accounts that it names, those of lookup tables included; null where it does not hold all.
+ * @throws MalformedError
+ */
 export function jsonKeys(payload: Uint8Array): Uint8Array[] | null {
   const value = json(payload);
   if (!keysShape.Check(value)) return null;

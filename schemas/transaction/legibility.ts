@@ -6,7 +6,7 @@ import { readTransaction } from './transaction.ts';
 
 /**
  * The accounts that a transaction names, read from a payload of which the rest may not be readable; null where it does
- * not tell all of them.
+ * not hold all of them.
  */
 export function namedAccounts({
   format,

@@ -9,7 +9,7 @@ export interface Emission {
   whole: boolean;
 }
 
-/** A program that is running: another one, ours in a call that is not in the tree, or a call of ours. */
+/** A running program on the log stack: a call of ours, ours in a call that is not in the tree, or another program. */
 type Frame = OwnCall | 'ours' | 'other';
 
 const PROGRAM = 'Program ';
@@ -26,8 +26,8 @@ const FAILED = 0x66;
 const LONGEST_FRAME_LINE = 72;
 
 /**
- * Whether the logs were cut, or none kept: by the runtime, which says so, or without a word on the way from it. Of each
- * call of a transaction that succeeded its beginning and its end are printed.
+ * Whether the logs were cut, or none kept: by the runtime, which says so, or silently on the way from it. A transaction
+ * that succeeded prints the beginning and the end of each call.
  * @param own how many calls the program, by its base58 id, has in the tree.
  */
 export function logsCut(logs: readonly string[] | null, own: number, program: string): boolean {
@@ -107,8 +107,9 @@ export function walkLogs(logs: readonly string[], own: readonly OwnCall[], progr
 }
 
 /**
- * Whether a line says of a program what it does: whatever one prints itself stands behind "log:", "data:" or "return:",
- * shorter than any id. @param end of the word behind "Program"
+ * Whether a line is the runtime's about a program: what programs print themselves stands behind "log:", "data:" or
+ * "return:", which are shorter than any id.
+ * @param end where the word behind "Program" ends
  */
 const isOfRuntime = (end: number): boolean => end >= PROGRAM.length + 32;
 

@@ -24,7 +24,9 @@ export interface ChainTransaction {
   failed: boolean;
   /** Every call in execution order, top-level and inner. */
   calls: Call[];
-  /** False where the source leaves out how deep an inner call is: it is taken for one of the top-level call's own. */
+  /**
+   * False where the source leaves out how deep an inner call is: then it counts as made by the top-level call itself.
+   */
   depthsTold: boolean;
   /** Null where the source has none. */
   logs: string[] | null;
@@ -45,7 +47,7 @@ export interface Instruction {
   /** Indexes into the keys. */
   accounts: ArrayLike<number>;
   data: Uint8Array;
-  /** 2 and up for an inner one; sources older than it leave it out. */
+  /** 2 and up for an inner instruction; sources older than this field leave it out. */
   stackHeight?: number | null | undefined;
 }
 
@@ -65,7 +67,7 @@ export interface TransactionParts {
   loadedReadonly: Uint8Array[];
   instructions: Instruction[];
   inner: { index: number; instructions: Instruction[] }[];
-  /** False where the source records none, which is not to have none. */
+  /** False where the source records no inner instructions, which does not mean that there were none. */
   innerTold: boolean;
   logs: string[] | null;
   tokensBefore: readonly TokenAmount[];

@@ -2,7 +2,7 @@ import { decodeKey } from '../solana/base58.ts';
 import { sameBytes } from './own-calls.ts';
 import type { Call } from './parts.ts';
 
-/** Programs that the runtime has built in to prove signatures: their calls have no line in the logs. */
+/** Programs built into the runtime that verify signatures: their calls print no line in the logs. */
 const PRECOMPILES: readonly Uint8Array[] = [
   decodeKey('Ed25519SigVerify111111111111111111111111111') as Uint8Array,
   decodeKey('KeccakSecp256k11111111111111111111111111111') as Uint8Array,

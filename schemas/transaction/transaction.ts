@@ -80,9 +80,10 @@ function callsOf(parts: TransactionParts, accounts: readonly Account[]): Call[] 
 }
 
 /**
- * Where a node records no inner instructions, or leaves some out, the logs have them all the same; where it has no whole
- * logs either, nothing says that there were none.
- * @param told how many calls there are that print a line.
+ * Where a node records no inner instructions, or leaves some out, the logs show these calls all the same; where the
+ * logs are not whole either, nothing says that there were none.
+ * @param told how many calls the payload holds of those that print a line.
+ * @throws MalformedError where calls are missing, or may be
  */
 function mustHaveCalls({ failed, innerTold, logs }: TransactionParts, told: number): void {
   if (failed) return;

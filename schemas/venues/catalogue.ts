@@ -17,16 +17,19 @@ const CATEGORIES = [
   'leverage',
 ] as const;
 
-/** Two hundred times what a launch venue lists: to read them keeps a thread for a second or two. */
+/** Two hundred times what a launch venue lists: to read so many keeps a thread for a second or two. */
 const MOST_PAIRS = 100_000;
 
 export interface Pairs {
   rows: CatalogueRow[];
-  /** Rows that are none, as they came, with the reason. */
+  /** Malformed rows, as they came, with the reason. */
   bad: { row: unknown; reason: string }[];
 }
 
-/** The pairs of a catalogue page, not yet read. @throws MalformedError where there is no list, or one beyond all measure */
+/**
+ * The pairs of a catalogue page, not yet read.
+ * @throws MalformedError where there is no list, or one over MOST_PAIRS
+ */
 export function listedPairs(reply: unknown): unknown[] {
   const { pairs } = objectOf(objectOf(reply, 'pairs').data, 'pairs.data');
   if (!Array.isArray(pairs)) throw new MalformedError('pairs.data.pairs', 'no list');
@@ -90,8 +93,8 @@ function textOrNone(value: unknown, what: string): string {
 }
 
 /**
- * Relative to the site, and without a login: what stands in the address of the interface, a login or a key, is nobody's
- * to know.
+ * Resolved against the origin alone, and without a login: the configured address may hold a login or a key, which no
+ * reader is to see.
  */
 function absoluteUrl(value: unknown, base: string): string | null {
   const { origin } = new URL(base);
@@ -113,8 +116,8 @@ export interface Pricing {
 }
 
 /**
- * Whether a reply is a final error in the catalogue's own form: what stands before it has others, or none that is JSON, and
- * of what may be asked again nothing is known. Its codes are words.
+ * Whether a reply is a final error in the catalogue's own form, whose codes are words. A proxy in front of it answers
+ * in other forms, or without JSON, and an error that may be retried decides nothing.
  */
 export function isOwnError(bytes: Uint8Array): boolean {
   try {
@@ -128,7 +131,7 @@ export function isOwnError(bytes: Uint8Array): boolean {
 
 /**
  * Reads the pricing of one mint. A price that is not above zero is none; a cap of zero is one.
- * @throws MalformedError, also where the reply names another mint: what stands before a catalogue may answer another question
+ * @throws MalformedError, also where the reply names another mint: a proxy in front of a catalogue may mix up answers
  */
 export function readPricing(reply: unknown, mint: string): Pricing {
   const data = objectOf(objectOf(reply, 'pricing').data, 'pricing.data');
@@ -150,8 +153,9 @@ export function readPricing(reply: unknown, mint: string): Pricing {
 }
 
 /**
- * When a price was observed, null where the source does not say: such a price is not served. One that cannot be read is no
- * time of ours: the price would be new at every reading, however old it is.
+ * When a price was observed, null where the source does not say: such a price is not served. A time that cannot be read
+ * is not replaced by ours: the price would look new at every reading, however old it is.
+ * @throws MalformedError where it cannot be read
  */
 function observedTime(given: unknown): string | null {
   if (given === null || given === undefined) return null;

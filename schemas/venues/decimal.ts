@@ -1,12 +1,13 @@
 import { MalformedError } from '../malformed.ts';
 import { parseDecimal, shortestDecimal } from '../units.ts';
 
-/** Nothing that is counted or priced has more digits on a side of its point, however briefly it is written. */
+/** No amount and no price has more digits on either side of its point, once an exponent is written out. */
 const MOST_DIGITS = 60;
 
 /**
- * A decimal string of a reply, kept as written, an exponent written out where that is no longer than what is read here.
- * @throws MalformedError where it is none, or beyond all measure.
+ * A decimal string of a reply, kept as written; an exponent is written out unless more than MOST_DIGITS decimals
+ * result.
+ * @throws MalformedError where it is none, or out of range.
  */
 export function decimalText(value: unknown, what: string): string {
   const decimal = typeof value === 'string' && value.length <= 80 ? parseDecimal(value) : null;
@@ -19,7 +20,7 @@ export function decimalText(value: unknown, what: string): string {
   return /e/i.test(text) && scale <= MOST_DIGITS ? shortestDecimal(text) : text;
 }
 
-/** A decimal string of what is never below zero: a price, a size. @throws MalformedError */
+/** A decimal string that is never below zero: a price, a size. @throws MalformedError */
 export function amountText(value: unknown, what: string): string {
   const text = decimalText(value, what);
   if ((parseDecimal(text)?.digits ?? 0n) < 0n) throw new MalformedError(what, 'below zero');

@@ -46,7 +46,7 @@ export interface OptionInstrument {
 
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
-/** A time, a number or its digits; held where a number is still exact. */
+/** A time, given as a number or its digits; capped where a number is still exact. */
 function timeOf(value: unknown, what: string): number {
   const isTime =
     typeof value === 'number'
@@ -120,13 +120,16 @@ export function readTicker(value: unknown): OptionTicker {
 const MOST_CURRENCIES = 1_000;
 
 export interface Currencies {
-  /** Those that have options, each once. */
+  /** The currencies that have options, each once. */
   rows: CurrencyRow[];
-  /** Rows that are none, or whose price cannot be read, as they came, with the reason. */
+  /** Malformed rows, and those whose price cannot be read, as they came, with the reason. */
   bad: { row: unknown; reason: string }[];
 }
 
-/** Reads the list of currencies. @throws MalformedError where it is none, or all that it may list is unreadable */
+/**
+ * Reads the list of currencies.
+ * @throws MalformedError where it is none, or bad rows leave no currency or no price in it
+ */
 export function readCurrencies(value: unknown): Currencies {
   if (!Array.isArray(value) || value.length > MOST_CURRENCIES)
     throw new MalformedError('currencies', 'no list');
@@ -135,7 +138,7 @@ export function readCurrencies(value: unknown): Currencies {
   const read = value.flatMap((entry) => {
     try {
       const { row, priceError } = readCurrency(entry);
-      // One whose price cannot be read is a currency all the same.
+      // A row whose price cannot be read is a currency all the same.
       if (priceError !== null) {
         unpriced += 1;
         bad.push({ row: entry, reason: priceError });
@@ -150,7 +153,7 @@ export function readCurrencies(value: unknown): Currencies {
   const rows: CurrencyRow[] = [];
   for (const same of Map.groupBy(read, ({ row }) => row.currency).values()) {
     const [{ row }] = same as [(typeof read)[number]];
-    // Of two prices of one currency nobody knows which holds.
+    // Where a currency is listed twice, it is not known which price holds.
     if (same.length === 1) rows.push(row);
     else bad.push(...same.map(({ entry }) => ({ row: entry, reason: 'currencies: the same one twice' })));
   }
@@ -160,7 +163,10 @@ export function readCurrencies(value: unknown): Currencies {
   return { rows, bad };
 }
 
-/** Null where it has no options; why its price cannot be read, null where it can or there is none. @throws MalformedError */
+/**
+ * `row` is null where it has no options, `priceError` where its price can be read or there is none.
+ * @throws MalformedError
+ */
 function readCurrency(entry: unknown): { row: CurrencyRow | null; priceError: string | null } {
   const row = objectOf(entry, 'currency');
   const types = Array.isArray(row.instrument_types) ? row.instrument_types : null;

@@ -27,11 +27,11 @@ export function readClearinghouseState(reply: unknown): PerpState {
   };
 }
 
-/** Under these an account's value understates its equity. */
+/** Modes in which an account's value understates its equity. */
 const UNIFIED = new Set(['unifiedAccount', 'portfolioMargin']);
 const KNOWN = new Set([...UNIFIED, 'disabled', 'default']);
 
-/** Whether the account's value is its equity. @throws MalformedError for a mode nobody knows. */
+/** Whether the account's value is its equity, by its mode. @throws MalformedError for an unknown mode. */
 export function valueIsEquity(reply: unknown): boolean {
   if (typeof reply !== 'string' || !KNOWN.has(reply))
     throw new MalformedError('userAbstraction', 'unknown mode');
@@ -39,8 +39,8 @@ export function valueIsEquity(reply: unknown): boolean {
 }
 
 /**
- * The venue's address in a remote account's 32 bytes: 20 bytes, right-aligned. Null where the rest is not empty, and
- * where nothing is there: the address of zeros is nobody's, and of that too the venue tells what it holds.
+ * The venue's address in a remote account's 32 bytes: 20 bytes, right-aligned. Null where the rest is not zero, and
+ * where all are: the address of zeros is nobody's, yet the venue reports holdings of it too.
  */
 export function perpAddress(remoteAccountHex: string): string | null {
   return /^0{24}(?!0{40})[0-9a-f]{40}$/.test(remoteAccountHex) ? `0x${remoteAccountHex.slice(24)}` : null;

@@ -1,7 +1,7 @@
 import { type AssetClass, CLASS_BITS } from '../program/asset-classes.ts';
 
 interface VenueFacts {
-  /** A Remote venue account of this class is at the venue. */
+  /** Remote venue accounts of this class are at this venue. */
   assetClass: AssetClass;
   /** Null where the venue tells what an account holds; else the reason that is served in place of it. */
   withoutEquity: string | null;
