@@ -1,6 +1,6 @@
 /**
- * The tables that readers keep rows of, each with the column they find them by. Null: its rows are one thing.
- * Whoever writes to one of them says so, so that the rows are read again.
+ * The tables whose rows readers keep in memory, each with the column they are found by; null: all of its rows are one
+ * entry. Every write to one of them is announced, so that the rows are read again.
  */
 export const CHANGE_KEYS = {
   policies: 'address',
@@ -26,7 +26,7 @@ export const CHANGE_KEYS = {
   catalogue: null,
   currencies: null,
   dead_letters: null,
-  /** Told of events alone that are of hours which their partition of the log has passed, or may have been told to be. */
+  /** Announced only for events whose hour their partition of the log has passed, or may have passed. */
   events_by_slot: null,
   account_hours: null,
   unseen_changes: null,
@@ -41,14 +41,14 @@ export type ChangedTable = keyof typeof CHANGE_KEYS;
 /** Which rows were written, by table. */
 export type Changes = Map<ChangedTable, Set<string>>;
 
-/** In place of keys that are not known, or too many: each row of the table may have changed. */
+/** Stands for keys that are not known, or too many: any row of the table may have changed. */
 export const ANY = '*';
 
 const MOST_KEYS = 5_000;
 
 const isTable = (table: string): table is ChangedTable => Object.hasOwn(CHANGE_KEYS, table);
 
-/** Adds the keys of what was written to a table; of a table that nobody keeps, nothing. */
+/** Adds the keys of rows that were written to a table; nothing for a table that readers keep no rows of. */
 export function noteRows(changes: Changes, table: string, rows: readonly object[]): void {
   if (!isTable(table) || rows.length === 0) return;
   const column = CHANGE_KEYS[table];

@@ -16,8 +16,8 @@ export interface Store {
   /** Rows of a SELECT; parameters are bound as `{name:Type}`. @throws ClickHouseError */
   query<Row>(sql: string, params?: Params): Promise<Row[]>;
   /**
-   * The same rows as they come, for who keeps them as text: a line of names, then one for each row, JSON arrays all of
-   * them. @throws ClickHouseError, and Error for half an answer.
+   * The same rows as text, for callers that keep them so: a line of column names, then one for each row, all of them
+   * JSON arrays. @throws ClickHouseError, and Error for half an answer.
    */
   lines(sql: string, params?: Params): Promise<string>;
   /** Appends rows to a table, all or none of them. @throws ClickHouseError, also for a field the table does not have. */
@@ -29,16 +29,16 @@ export interface Store {
   /** Set where one process owns the engine. */
   readonly exclusive?: true;
   /**
-   * The same database over so many connections of its own: nobody who asks there waits for those who ask here. Closed
-   * with this one.
+   * The same database over so many connections of its own: questions there do not wait for questions here. Closed with
+   * this one.
    */
   aside?(connections: number): Store;
-  /** The same database over a connection that waits for an answer as long as it takes. Closed by who asked for it. */
+  /** The same database over a connection that waits for an answer as long as it takes. The caller closes it. */
   patient?(): Store;
   close(): Promise<void>;
 }
 
-/** Errors are thrown with all the client would print. */
+/** The client prints nothing: the errors that it throws hold all it would print. */
 const QUIET = { log: { level: ClickHouseLogLevel.OFF } };
 
 const CONNECTIONS = 16;
@@ -46,9 +46,9 @@ const CONNECTIONS = 16;
 const ANSWER_WITHIN_MS = 60_000;
 
 /**
- * For what makes rows out of all rows, of which a server says nothing before its end. That it goes on is not asked to be
- * told in headers: what fails behind the first of them has the status of what was done. Whether the server is there at all
- * the system asks.
+ * For statements that make rows out of all rows, of which a server says nothing before their end. Progress in headers
+ * is not asked for: a statement that fails behind the first of them has the status of success. Whether the server is
+ * there at all is checked by the operating system.
  */
 const PATIENCE_MS = 7 * 86_400_000;
 
@@ -74,7 +74,7 @@ export async function openEmbedded(
   return withAsides(store, (connections) => over(opened(sessions(connections))));
 }
 
-/** The same database over connections that this one use of it has for itself, where the store has such. */
+/** The same database over connections that are kept for one `use`; the store itself where it has no `aside`. */
 export function asideOf(store: Store, use: string, connections: number): Store {
   const known = asides.get(store) ?? new Map<string, Store>();
   asides.set(store, known);
@@ -100,10 +100,10 @@ function withAsides(store: Store, open: (connections: number) => Store): Store {
   };
 }
 
-/** Who only reads makes nothing: an account that cannot write is enough for it. */
+/** With `read` nothing is created: an account that cannot write is enough. */
 export type Rights = 'write' | 'read';
 
-/** A server: http(s)://user:password@host:port/database. Who may write has the database made where it is missing. */
+/** A server: http(s)://user:password@host:port/database. With `write` the database is created where it is missing. */
 export async function openServer(
   url: string,
   cluster: string | null,
@@ -148,7 +148,9 @@ export async function openServer(
   return withAsides(store, over);
 }
 
-/** Where it is there nothing is made: a cluster would wait for a node that is away, longer than anybody waits for it. */
+/**
+ * No DDL where the database exists: on a cluster it would wait for a node that is away, longer than any caller waits.
+ */
 async function makeDatabase(client: ClickHouseClient, name: string, cluster: string | null): Promise<void> {
   const query = 'SELECT 1 FROM system.databases WHERE name = {name:String}';
   const found = await client.query({ query, format: 'JSONEachRow', query_params: { name } });
@@ -172,8 +174,8 @@ function storeOf(client: ClickHouseClient, database: string): Store {
     },
     insert: async (table, rows) => {
       if (rows.length === 0) return;
-      // A replicated table leaves out a block that it was given before. Ours are as good the second time: rows are told
-      // apart by their keys, and how often there were some is counted. With a name of its own none is another.
+      // A replicated table drops a block that equals an earlier one. Ours must not be dropped: rows are told apart by
+      // their keys, and how often some were written is counted. With a token of its own no block equals another.
       const clickhouse_settings = { insert_deduplication_token: randomUUID() };
       await client.insert({ table, values: rows, format: 'JSONEachRow', clickhouse_settings });
     },

@@ -4,7 +4,7 @@ import type { Store } from './client.ts';
 
 const MOST_ROWS = 20_000;
 
-/** Whether the engine answered and said no: what it refuses because of one part is tried without it. */
+/** Whether the engine answered and refused: a batch that it refuses because of one part is tried without that part. */
 export const isRefusal = (error: unknown): boolean => error instanceof ClickHouseError;
 
 /**

@@ -1,13 +1,17 @@
 import type { HourTable } from './tables.ts';
 
-/** Rows of what accounts were over time, and of what the stream brought of them; as those of tables.ts. */
+/**
+ * Rows of the states of accounts over time, and of what the stream brought of them; in the form of those in tables.ts.
+ */
 
-/** The last state of an account that was seen in an hour; of the columns of the state those of its table alone. */
+/**
+ * The last state of an account that was seen in an hour; of the state's columns those of its own table alone are set.
+ */
 export interface AccountHourRow {
   address: string;
   hour: number;
   version: string;
-  /** Of the state, where its time is not known. */
+  /** Slot of the state, where its time is not known. */
   slot: string | null;
   block_time: number | null;
   exists: 0 | 1;
@@ -17,7 +21,7 @@ export interface AccountHourRow {
 /** What the policies of each quote asset sum up to at the beginning of an hour. */
 export interface QuoteHourRow {
   hour: number;
-  /** What all that it was made of can be told by. */
+  /** Identifies all that the sums were made of: where it is the same the sums are. */
   made_of: string;
   /** JSON. */
   sums: string;
@@ -25,16 +29,16 @@ export interface QuoteHourRow {
   written_at: string;
 }
 
-/** A closing state that had no hour when it came. */
+/** A closing state whose hour was not known when it came. */
 export interface UndatedHourRow {
   address: string;
   slot: string;
   version: string;
-  /** The rest of its row of an hour, as JSON: without a time until that is told. */
+  /** The other columns of its AccountHourRow, as JSON: without a block time until that is known. */
   state: string;
 }
 
-/** The lowest slot stands: `before` is 2^64 - 1 - slot. */
+/** Of several rows the one with the lowest slot stands: `before`, the version, is 2^64 - 1 - slot. */
 export interface LowestSlot {
   hour: number;
   slot: string;
@@ -49,7 +53,9 @@ export interface UnseenRow {
   address: string;
   after_slot: string;
   to_slot: string;
-  /** A hash of what hours keep of the state that was found; null where none was, but that there may be one. */
+  /**
+   * A hash of what hours keep of the state that was found; null where none was found but there may be another state.
+   */
   state: string | null;
 }
 

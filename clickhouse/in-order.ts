@@ -1,21 +1,21 @@
 import type { Params, Store } from './client.ts';
 
-/** Keys in their order: those behind one, up to another, so many rows of them at most. */
+/** A range of keys in their order: those behind `behind`, up to `last`, and at most `most` rows of them. */
 export interface Stretch {
   behind: string;
   last: string;
   most: number;
-  /** Somebody waits for it: what takes the engine long is left for later. */
+  /** A request waits for it: questions that take the engine long are left for later. */
   isAwaited?: boolean;
 }
 
-/** What is behind every key. */
+/** Sorts behind every key. */
 export const END = '~';
 
 /** The rows of a stretch, in the order of their keys, as lines whose first column is the key. */
 export type InOrder = (store: Store, stretch: Stretch, params?: Params) => Promise<string>;
 
-/** That a column holds keys of the stretch. */
+/** The condition that a column holds a key of the stretch. */
 export const WITHIN = (column: string): string =>
   `${column} > {behind:String} AND ${column} <= {last:String}`;
 
@@ -25,24 +25,24 @@ export const inOrder =
   (store, { behind, last, most }, params = {}) =>
     store.lines(sql, { ...params, behind, last, most });
 
-/** A tenth of a second of the engine. */
+/** Most rows to read while a request waits: a tenth of a second of the engine. */
 const MOST_AWAITED = 500_000;
 
-/** What was asked for has more rows than are worth it. */
+/** A question would read more rows than its answer is worth. */
 export class NotWorthError extends Error {
   override name = 'NotWorthError';
 }
 
-/** So many rows of what is read are worth it. @throws NotWorthError where there are more */
+/** Checks how many rows a question would read. @throws NotWorthError where they are more than its answer is worth */
 export function checkWorth(rows: number, most: number, { isAwaited }: Stretch): void {
   const limit = isAwaited === true ? Math.min(most, MOST_AWAITED) : most;
   if (rows > limit) throw new NotWorthError(`there are ${rows} rows, more than ${limit}`);
 }
 
 /**
- * The same of a table that grows with history: as much of it is read for a few of its keys.
+ * The same for a table that grows with history, of which as much is read for few keys as for many.
  * @param from what is read, as FROM has it: its rows are counted first
- * @throws NotWorthError where they are more than are worth it
+ * @throws NotWorthError where they are more than `mostRows`, or than are read while a request waits
  */
 export const inOrderUpTo =
   (mostRows: number, from: string, sql: string): InOrder =>

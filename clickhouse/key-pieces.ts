@@ -1,10 +1,10 @@
 import { chunks } from '../runtime/chunks.ts';
 import type { Params } from './client.ts';
 
-/** Keys travel as a bound parameter, of which a server takes 131,072 characters, encoded: so many of them with one question. */
+/** Keys in one question: they travel as a bound parameter, of which a server takes 131,072 characters, encoded. */
 const KEYS_AT_ONCE = 1_000;
 
-/** The same question for pieces of the keys, one after the other; for none of them where there are none. */
+/** Asks the same question for pieces of the keys, one after the other; not at all where there are no keys. */
 export async function inPieces<Answer>(
   keys: readonly string[],
   ask: (piece: readonly string[]) => Promise<Answer>,
@@ -18,8 +18,8 @@ export async function inPieces<Answer>(
 const LIST = /\{(\w+):(Array\(\w+\))\}/g;
 
 /**
- * A statement that needs its lists whole, and its parameters: a list that is longer stands in it as what its pieces are
- * together. The address that brings all of them is a MB at most: some 6,000 mints with the longest of rates.
+ * A statement that needs its lists whole, and its parameters: a list over KEYS_AT_ONCE is sent in pieces that the
+ * statement concatenates. The URL that carries all of them is a MB at most: some 6,000 mints with the longest of rates.
  */
 export function withLongLists(sql: string, params: Params): [sql: string, params: Params] {
   const sent: Params = { ...params };

@@ -1,6 +1,6 @@
 import type { Store } from './client.ts';
 
-/** The same store for who asks it, with a word for each answer. */
+/** The same store, which calls `heard` after each answer. */
 export function observed(store: Store, heard: () => void): Store {
   return {
     ...store,

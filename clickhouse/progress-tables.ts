@@ -1,4 +1,4 @@
-/** Rows of what says how far the index is, and of what was not read; as those of tables.ts. */
+/** Rows about how far the index is, and about what was not read; in the form of those in tables.ts. */
 
 export interface GapRow {
   from_slot: string;
@@ -9,7 +9,7 @@ export interface GapRow {
   closed: 0 | 1;
 }
 
-/** Of the same offset as the gap's row. */
+/** More of a gap, in a row with the offset of the gap's own row. */
 export interface GapPlaceRow {
   from_slot: string;
   log_partition: number;
@@ -20,8 +20,9 @@ export interface GapPlaceRow {
 }
 
 /**
- * Who follows events looks so many slots back from what is applied for those that came late. What comes in further behind
- * is counted, in the row of its partition, and so is a gap that is opened anew: its events are told of by its closing alone.
+ * A follower of events looks so many slots back from the applied slot for events that came late. A batch with events
+ * further back is counted in the row of its partition, and so is a gap that is opened anew, whose events only its
+ * closing announces.
  */
 export const WINDOW_SLOTS = 64n;
 
@@ -36,13 +37,13 @@ export interface AppliedRow {
   last_signature_index: number;
   /** Unix milliseconds. */
   applied_at: string;
-  /** Unix milliseconds of the log. */
+  /** Unix milliseconds, as the log has them. */
   written_at: string | null;
-  /** Null: as far as everything else, and `block_time` is known. */
+  /** Null where followed addresses are as far as everything else, and `block_time` is known. */
   followed: string | null;
-  /** Of that slot, or of a lower one where no more is known. */
+  /** Block time of that slot, or of a lower one where that is not known. */
   followed_time: number | null;
-  /** Of this partition, with events further behind than WINDOW_SLOTS, or what opens a closed gap anew. */
+  /** Batches of this partition with events further back than WINDOW_SLOTS, or that opened a closed gap anew. */
   late_batches: number;
 }
 
@@ -60,10 +61,10 @@ export interface DeadLetterRow {
   read_at: string;
 }
 
-/** Of a name that events gave an account. */
+/** An account that events name. */
 export interface NamedAccountRow {
   policy: string;
-  /** Of a venue account; empty: the policy itself. */
+  /** Token account of the venue account that is named; empty where the policy itself is. */
   token_account: string;
   mint: string;
 }

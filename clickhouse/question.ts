@@ -1,10 +1,10 @@
 import type { Params, Store } from './client.ts';
 
-/** What is asked of a store, by who knows how its rows are wanted. */
+/** A query with its parameters; the caller that asks it decides in which form the rows come. */
 export interface Question<Row> {
   readonly sql: string;
   readonly params: Params;
-  /** Their form; it is never there. */
+  /** Only carries the type of the rows; never set. */
   readonly row?: Row;
 }
 
@@ -13,7 +13,8 @@ export const ask = <Row>(store: Store, { sql, params }: Question<Row>): Promise<
   store.query(sql, params);
 
 /**
- * The same rows once, each made of its line when it is asked for: many of them are twice their text.
+ * The same rows, to be gone through once: each is parsed when it is reached, for as objects many rows are twice their
+ * text.
  * @throws ClickHouseError
  */
 export async function askInLines<Row>(

@@ -1,21 +1,21 @@
 /**
- * Which of several readings of a transaction stands, the highest: what the column `has_index` of events, transactions and
- * policy_transactions holds. Its name is from when it told no more than whether the place in the block was known.
+ * The rank of a reading of a transaction: of several the highest stands. The column `has_index` of events, transactions
+ * and policy_transactions holds it, whose name is from when it told only whether the place in the block was known.
  */
 export const READING = {
   placeUnknown: 0,
   placeKnown: 1,
   /** The chain does not have the transaction: its policies have nothing of it. */
   struck: 2,
-  /** An event that the stream told and the reading that decides does not have: above all that the stream may tell. */
+  /** An event that the stream brought and the deciding reading does not have: above all that the stream may bring. */
   undone: 5,
-  /** A derived event that is none, whatever is read of it later. */
+  /** A derived event that turned out not to exist, whatever is read of it later. */
   takenBack: 255,
 } as const;
 
-/** Above both places: an amount that the states of the accounts told, which the transaction's own words do not undo. */
+/** Above both places: an amount settled from account states, which a reading of the transaction alone does not undo. */
 const SETTLED = 3;
-/** Above all of those, and from it on: read of the chain to decide what the stream told two things of. */
+/** From here on, above all of those: read over RPC to decide between two versions that the stream brought. */
 export const DECIDED = 2 * SETTLED;
 
 /** @param index of the transaction in its block, null where the reading does not tell */
@@ -27,8 +27,8 @@ export function rankOf(index: number | null, { settled = false, decides = false 
 /** Whether an event of this rank, one that stands, came with its place in the block. */
 export const knowsPlace = (rank: number): boolean => rank % SETTLED === READING.placeKnown;
 
-/** The same of the column, in a question. */
+/** The same as a condition on the column. */
 export const KNOWS_PLACE = `has_index % ${SETTLED} = ${READING.placeKnown}`;
 
-/** Whether it is of the reading that decides. */
+/** Whether a row of this rank is of a deciding reading. */
 export const isDecided = (rank: number): boolean => rank >= DECIDED && rank !== READING.takenBack;

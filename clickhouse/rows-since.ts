@@ -1,6 +1,8 @@
 import type { Store } from './client.ts';
 
-/** The rows of these keys that were written or read again in a slot or behind it, by key; the others are not there. */
+/**
+ * The rows of these keys that were written or read again in a slot or behind it, by key; keys without one are left out.
+ */
 export type RowsSince<Row> = (
   store: Store,
   keys: readonly string[],
@@ -8,8 +10,8 @@ export type RowsSince<Row> = (
 ) => Promise<Map<string, Row>>;
 
 /**
- * By the version, of which the newest row has the highest: the slot of a reading that repeats an older state is that of
- * the state, and a row that it replaced may have a higher one.
+ * By version, which is highest in the newest row. Not by slot: a reading that repeats an older state has the slot of
+ * that state, and a row that it replaced may have a higher one.
  */
 export const SINCE = 'PREWHERE version >= bitShiftLeft(toUInt128({since:UInt64}), 64)';
 

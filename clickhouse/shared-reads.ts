@@ -4,12 +4,12 @@ import { isRefusal } from './coalesce.ts';
 
 /** Keys in one question: they travel as a bound parameter in the address of the request. */
 const MOST_KEYS = 2_000;
-/** A question that the store does not answer holds up no other for longer. */
+/** How long a question that the store does not answer holds up the next one. */
 const PATIENCE_MS = 250;
 
 /**
- * One question at a time to a store, shared by all that ask: whoever asks while one is under way is answered by the
- * next, so that no answer is older than the question.
+ * One question at a time to a store, shared by all callers: a call that comes while one is under way gets the answer of
+ * the next one, so that no answer is older than its call.
  */
 export function sharedRead<Answer>(
   ask: (store: Store) => Promise<Answer>,
@@ -26,12 +26,12 @@ export function sharedRead<Answer>(
   return (store) => reads(store)(null);
 }
 
-/** The rows of these keys, by key; a key without rows is not there. Rows are shared: nobody changes them. */
+/** The rows of these keys, by key; a key without rows is left out. Rows are shared: callers must not change them. */
 export type Lookup<Row> = (store: Store, keys: readonly string[]) => Promise<Map<string, readonly Row[]>>;
 
 /**
- * The same by keys: those that are asked for while a question is under way are one question after it.
- * @param field the one of a row that names its key.
+ * The same by keys: the keys that are asked for while a question is under way make up the next one.
+ * @param field the field of a row that holds its key.
  */
 export function sharedLookup<Row>(
   field: keyof Row,

@@ -1,7 +1,7 @@
 /** The columns of the tables of sums: amounts and counts as text, times as unix seconds of the newest event summed. */
 type Columns = Readonly<Record<string, 'sum' | 'time'>>;
 
-/** Of a policy's events, in `policy_totals` and `policy_spans`. */
+/** Sums of a policy's events, in `policy_totals` and `policy_spans`. */
 export const POLICY_SUMS = {
   fees_quote: 'sum',
   fees_base: 'sum',
@@ -22,7 +22,7 @@ export const POLICY_SUMS = {
   event_count: 'sum',
 } as const satisfies Columns;
 
-/** Of a quote asset's events in a day, in `quote_days` and `quote_spans`. */
+/** Sums of a quote asset's events in a day, in `quote_days` and `quote_spans`. */
 export const QUOTE_SUMS = {
   routed_to_lp: 'sum',
   routed_to_bankroll: 'sum',
@@ -52,7 +52,7 @@ export const asStored = (columns: Columns): string =>
 export const addedUp = (columns: Columns): string =>
   listed(columns, { sum: (name) => `toString(sum(t.${name}))`, time: (name) => `max(t.${name})` });
 
-/** What no events sum to. */
+/** The sums of no events. */
 export const noSums = <C extends Columns>(columns: C): SumsOf<C> =>
   Object.fromEntries(
     Object.entries(columns).map(([name, is]) => [name, is === 'time' ? null : '0']),

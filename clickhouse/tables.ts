@@ -100,13 +100,13 @@ export type ReadState<T extends LatestTable> = Omit<StateRow, 'block_time'> & {
   block_time: string | null;
 } & LatestColumns[T];
 
-/** Columns of a table that a question reads; one that the table does not have does not compile. */
+/** Columns of a table that a question reads, checked at compile time to be columns of that table. */
 export const readColumns = <T extends LatestTable, const C extends readonly (keyof ReadState<T>)[]>(
   _table: T,
   columns: C,
 ): C => columns;
 
-/** Columns of a state that stand in its row of an hour, by the table of latest states. */
+/** Columns of a state that its row of an hour keeps, by the table of latest states. */
 export const HOUR_COLUMNS = {
   policies: [
     ...(['quote_mint', 'venue_count', 'fees_claimed', 'protocol_fees', 'routed_to_lp'] as const),
@@ -170,7 +170,7 @@ export interface IncompleteRow {
   slot: string;
   block_time: number | null;
   policies: string[];
-  /** Nothing: all of it was derived. */
+  /** Empty where all of it was derived. */
   missing: string[];
   reason: string;
 }

@@ -1,6 +1,6 @@
 /**
- * A server that fails once it has begun to answer has said that all is well: the failure stands at the end of its lines,
- * and some servers make a line of it like the others.
+ * Checks that an answer is whole. A server that fails once it has begun to answer has sent a status of success: the
+ * failure stands behind its lines, and some servers write it as a line like the others.
  * @param text a line of names, then one for each row, JSON arrays all of them
  * @throws Error where it breaks off
  */

@@ -5,9 +5,10 @@ let open = 0;
 let lost = 0;
 
 /**
- * Notes that an engine is open; to be told once it is closed. While one is, Node waits at its end for what is asked of it,
- * and it is taken apart under threads of its own, so that such an end may never come: a process that failed then ends
- * as `kill -9` ends it. What the engine has acknowledged is on disk.
+ * Notes that an engine is open. While one is, Node waits at exit for the calls to it, and the engine is torn down under
+ * its own threads, so that the exit may never complete: a process that has failed then ends itself as `kill -9` would.
+ * What the engine has acknowledged is on disk.
+ * @returns a function to call once the engine is closed
  */
 export function noteOpened(): () => void {
   if (open === 0) process.on('exit', endWithout);
@@ -18,7 +19,7 @@ export function noteOpened(): () => void {
   };
 }
 
-/** Gives a call up: its session is closed once it comes back. It may never: whatever the process ends with, it ends. */
+/** Gives a call up: its session is closed once it comes back. Until then an exit of the process is a `kill -9`. */
 export function abandonCall(session: Session, call: Promise<unknown>): void {
   lost += 1;
   const back = () => {

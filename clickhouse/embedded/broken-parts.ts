@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** What the engine calls a part that it could not read when it opened, and leaves out without a word. */
+/** How the engine names a part that it could not read when it opened, and silently leaves out. */
 const BROKEN = 'broken-on-start';
 
 /** The parts of an engine's directory that it has left out so far. */

@@ -21,7 +21,7 @@ const SUMMARY = {
 
 /** The connection of @clickhouse/client over the embedded engine: all code above sees one client. */
 export function embeddedConnection(sessions: Sessions): Connection {
-  /** `data` stands behind the statement and is searched for no parameters. */
+  /** `data` is put behind the statement and is not searched for parameters. */
   const run = async (sql: string, params?: Record<string, unknown>, data = ''): Promise<string> => {
     const bound = withParams(sql, params);
     try {
@@ -68,8 +68,9 @@ export function embeddedConnection(sessions: Sessions): Connection {
 const PLACEHOLDER = /\{([A-Za-z_]\w*):/g;
 
 /**
- * Parameters are bound by the engine, all set at once in the same call. A session keeps them, so a question that lacks one
- * is refused here, as a server would: it would be answered with the value of an earlier call.
+ * Puts a SET of all parameters in front of the statement, in the same call: the engine binds them. A session keeps
+ * those of earlier calls, so a question that lacks one is refused here, as by a server: it would get the value of an
+ * earlier call.
  * @throws ClickHouseError
  */
 function withParams(sql: string, params: Record<string, unknown> = {}): string {

@@ -1,9 +1,11 @@
-/** Who asks in one lane begins in the order of asking; of lanes that wait the one that has had least is next. */
+/**
+ * Runs work. Within a lane work begins in the order of the calls; of waiting lanes the one that has had least is next.
+ */
 export type Lane = <T>(work: () => Promise<T>) => Promise<T>;
 
 interface Waiting {
   line: (() => void)[];
-  /** Milliseconds of places, as of `at`. */
+  /** Milliseconds for which it has held places, halved with time, as of `at`. */
   had: number;
   at: number;
 }
@@ -11,9 +13,9 @@ interface Waiting {
 const HALVED_IN_MS = 1_000;
 
 /**
- * So many places for work that keeps a core busy, shared by lanes: a lane that asks for little now and then waits for no
- * more than what is under way, whatever the others have in their lines.
- * @param heldMs what takes longer goes on without its place: nobody waits for what never ends
+ * `most` places for work that keeps a core busy, shared by lanes: a lane with a little work now and then waits only for
+ * what is under way, however much the other lanes have in line.
+ * @param heldMs how long work holds its place: what takes longer goes on without one, so that no lane waits for ever
  * @param now milliseconds that only go forward
  */
 export function createLanes(
@@ -22,7 +24,7 @@ export function createLanes(
   now: () => number = () => performance.now(),
 ): { lane(): Lane } {
   let taken = 0;
-  /** Lanes somebody waits in; of those that have had the same the first is next. */
+  /** Lanes with work in line; of those that have had the same the first is next. */
   const waiting: Waiting[] = [];
   const hadNow = ({ had, at }: Waiting) => had * 0.5 ** ((now() - at) / HALVED_IN_MS);
   const callAll = () => {

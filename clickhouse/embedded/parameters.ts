@@ -7,7 +7,7 @@ const ESCAPES: Record<string, string> = {
   "'": "\\'",
 };
 
-/** The text of a bound parameter, in the engine's escaped form. @throws TypeError for a value that is none. */
+/** The text of a bound parameter, in the engine's escaped form. @throws TypeError for a value that cannot be one. */
 export function parameterText(value: unknown): string {
   if (value === null) return '\\N';
   if (typeof value === 'string') return value.replace(/[\\\t\n\r\0]/g, (letter) => ESCAPES[letter] as string);

@@ -8,8 +8,8 @@ import { createLanes } from './lanes.ts';
 import { emptyStandardInput } from './standard-input.ts';
 
 /**
- * Sessions run side by side: threads of a statement's own cost more than they give, and each is one more to be waited
- * for.
+ * Sessions run side by side: further threads of a single statement cost more than they give, and each is one more to be
+ * waited for.
  */
 export const WITHOUT_THREADS = [
   'max_threads = 1',
@@ -18,7 +18,9 @@ export const WITHOUT_THREADS = [
   "local_filesystem_read_method = 'pread'",
 ];
 
-/** Machine code for an expression costs more, the third time it is met, than it ever saves over what one machine holds. */
+/**
+ * Compiling an expression, as is done the third time it is met, costs more than it ever saves on one machine's data.
+ */
 export const UNCOMPILED = [
   'compile_expressions = 0',
   'compile_aggregate_expressions = 0',
@@ -34,28 +36,28 @@ const SETTINGS = [
   "date_time_input_format = 'best_effort'",
   'max_execution_time = 60',
   "max_memory_usage = '1G'",
-  // Parameters are a statement here, all of them together.
+  // Here the parameters, all of them together, are part of the statement.
   'max_query_size = 16000000',
   ...UNCOMPILED,
   ...WITHOUT_THREADS,
 ];
 
-/** The engine takes it with the first session on a directory; any other must name the same. */
+/** The engine reads the file with the first session on a directory; every other session must name the same file. */
 const CONFIGURED = { connectionArgs: [`--config-file=${path.join(import.meta.dirname, 'engine.xml')}`] };
 
-/** Above max_execution_time: what has not answered by then is stuck, and nothing in the engine ends it. */
+/** Above max_execution_time: a statement that has not answered by then is stuck, and nothing in the engine ends it. */
 const ANSWER_WITHIN_MS = 75_000;
 
 /**
- * The engine is one for all of them, and more statements at a time than there are cores are none the sooner: they keep
- * the thread that answers from its core.
+ * All sessions share one engine. More statements at a time than there are cores are done no sooner, and keep the thread
+ * that answers requests from its core.
  */
 const PLACES = createLanes(Math.max(3, availableParallelism() + 1), 1_000);
 
 export interface Sessions {
   /**
    * Runs SQL on a session of its own until it has answered; waits where all are busy.
-   * @throws Error once closed, and where the engine does not answer: what was asked may be done all the same, later.
+   * @throws Error once closed, and where the engine does not answer: the statement may still be carried out later.
    */
   run(sql: string, format: string): Promise<string>;
   close(): Promise<void>;
@@ -68,7 +70,7 @@ interface Place {
 
 /**
  * Opens the engine on a directory with `count` sessions on one database.
- * @param answerWithinMs for a statement of who asks; infinite where what is asked may take as long as it does
+ * @param answerWithinMs for a caller's statement; infinite where statements may take as long as they do
  * @throws Error with a sentence where the engine is not installed.
  */
 export async function openSessions(
@@ -95,7 +97,7 @@ export async function openSessions(
     const start = sql.slice(0, 200);
     throw new Error(`the embedded engine has not answered for ${withinMs / 1000} s: ${start}`);
   };
-  /** What that takes is no matter of what is asked here: nobody's impatience ends it. */
+  /** For opening a session: a short limit for callers' statements must not end that. */
   const openingMs = Math.max(answerWithinMs, ANSWER_WITHIN_MS);
   const open = async (place: Place) => {
     const session = new Engine(directory, CONFIGURED);
@@ -150,7 +152,7 @@ export async function openSessions(
     close: async () => {
       if (closed) return;
       closed = true;
-      // What was asked before is answered before.
+      // Statements that were asked before are answered first.
       const mine = await Promise.all(all.map(async () => take()));
       for (const { session } of mine) session?.close();
       noteClosed();
@@ -158,7 +160,7 @@ export async function openSessions(
   };
 }
 
-/** Sessions that are still being opened: what is asked waits for them, and fails as their opening does. */
+/** Sessions that are still being opened: calls wait for them, and fail as the opening does. */
 export function opened(opening: Promise<Sessions>): Sessions {
   opening.catch(() => undefined);
   return {

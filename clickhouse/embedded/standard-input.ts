@@ -2,17 +2,17 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 
 const STANDARD_INPUT = 0;
-/** Another thread that reads a file has its number for less than that. */
+/** Another thread that reads a file keeps its descriptor for less than so many tries. */
 const TRIES = 200;
 const BETWEEN_MS = 5;
 
 let isEmpty = false;
 
 /**
- * Gives the process an empty standard input, once. With every insert the engine asks there for more rows: what somebody
- * piped in would fail each insert, and of two sessions that ask at a time, one may set the other's read to wait for a
- * pipe that stays open, for ever.
- * @throws Error where a file that was opened at the same moment has taken its place, and keeps it
+ * Gives the process an empty standard input, once. With every insert the engine reads it for more rows: input from a
+ * pipe would fail each insert, and of two sessions that read at a time, one may have the other wait for ever for a pipe
+ * that stays open.
+ * @throws Error where a file that was opened at the same moment has taken its descriptor, and keeps it
  */
 export function emptyStandardInput(): void {
   if (isEmpty) return;
@@ -22,13 +22,13 @@ export function emptyStandardInput(): void {
 }
 
 export interface Opening {
-  /** The lowest number that is free is the next file's. */
+  /** @returns the file's descriptor, which is the lowest that is free */
   open(): number;
   close(number: number): void;
   rest(): void;
 }
 
-/** Opens until that is the number of the file. @throws Error where it stays another's */
+/** Opens a file until it gets the descriptor `wanted`. @throws Error where another file keeps that */
 export function openAs(wanted: number, { open, close, rest }: Opening): void {
   const others: number[] = [];
   try {

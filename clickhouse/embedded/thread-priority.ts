@@ -2,16 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 
 const THREADS = '/proc/self/task';
-/** What the engine is asked runs there. */
+/** Threads of this name run the calls to the engine. */
 const POOL = 'libuv-worker';
-/** A third of the time where both want all of it. */
+/** In steps of nice: a third of the time where both want all of it. */
 const LOWER_BY = 5;
 const LOWEST = 19;
 
 /**
- * Opens the engine, and has its threads give way to the one that answers: that one works for everybody, in pieces of a
- * millisecond, and a dozen questions side by side kept it from its core for as long as it ran itself. Threads that these
- * start are as they are. Where the system has no priorities of threads nothing is changed.
+ * Opens the engine, and has its threads give way to the one that answers requests: that one works for all readers, in
+ * pieces of a millisecond, and a dozen questions side by side kept it waiting for a core for as long as it ran. Threads
+ * that these start inherit their priority. Where the system has no priorities of threads nothing is changed.
  */
 export async function withLowPriorityThreads<T>(open: () => Promise<T>): Promise<T> {
   const before = threads();
@@ -39,7 +39,7 @@ function nameOf(id: string): string {
 function lower(id: number): void {
   try {
     const priority = os.getPriority(id);
-    // One that the engine has given another is left as it is.
+    // A thread to which the engine has given another priority is left as it is.
     if (priority === os.getPriority()) os.setPriority(id, Math.min(LOWEST, priority + LOWER_BY));
   } catch {
     // It has ended, or may not be changed: it goes on as it was.

@@ -7,7 +7,7 @@ const DROPPED = /^DROP VIEW IF EXISTS (\w+)$/;
 const ENGINE = /ENGINE = (Replacing|Summing)?MergeTree(?:\(([^()]*)\))?/;
 const ORDER = /ORDER BY \(?(\w+)/;
 
-/** Whether a statement makes rows from rows. */
+/** Whether a statement is an INSERT … SELECT, which makes rows from rows. */
 export const isCopy = (statement: string): boolean => INSERT.test(statement);
 
 /** The clause that makes a statement run on every node; empty without a cluster. */
@@ -18,9 +18,9 @@ export function onClusterClause(cluster: string | null): string {
 /**
  * The statements that make the same table on a cluster: a replicated local table on every node and a distributed
  * one with the plain name, sharded by the first column of its key so that versions of a row meet on one shard.
- * A view fills its table on the shard where the row came in, and is dropped on every node. Rows made from rows go
+ * A view fills its table on the shard where the row came in, and is dropped on every node. An INSERT … SELECT goes
  * through the distributed tables. A column is added to the local tables first: a distributed one that has it asks them
- * for it. An index is of the local ones alone.
+ * for it. An index is added to the local tables alone.
  * @throws Error for a statement that has no cluster form.
  */
 export function forCluster(statement: string, cluster: string): string[] {

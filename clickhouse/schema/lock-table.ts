@@ -4,22 +4,22 @@ import { UNKNOWN_TABLE } from './unknown-table.ts';
 
 const TABLE_ALREADY_EXISTS = '57';
 
-/** Of a table that is a lock: which it is, and the last sign of life of who made it. */
+/** A table that is a lock: its uuid, and the last sign of life of its holder. */
 export interface Held {
   uuid: string;
   sign: string;
 }
 
 export interface LockTable {
-  /** Makes it; false where it is there. */
+  /** Creates the table; false where it exists. */
   take(holder: string): Promise<boolean>;
   /** Null where nobody holds it. */
   held(): Promise<Held | null>;
-  /** Shows that its holder lives. What has another holder by now is shown to live for so much longer, and stays that one's. */
+  /** Shows that the holder lives. Where another one holds the lock by now, this only prolongs that one's hold. */
   beat(sign: string): Promise<void>;
-  /** Takes it from a holder without a sign of life for so long, by the database's clock. */
+  /** Takes the lock from a holder without a sign of life for so long, by the database's clock. */
   removeStale(staleSeconds: number): Promise<void>;
-  /** Drops it where this one holds it. */
+  /** Drops the table where `holder` holds it. */
   release(holder: string): Promise<void>;
 }
 
@@ -40,11 +40,12 @@ export function lockTable(store: Store, onCluster: string, name: string): LockTa
       return unless(TABLE_ALREADY_EXISTS, () => store.command(sql));
     },
     beat: (sign) => {
-      // A node that is away keeps nobody from telling the others.
+      // Does not wait: a node that is away must not keep the sign from the others.
       const settings = onCluster === '' ? '' : 'SETTINGS distributed_ddl_task_timeout = 0';
       return store.command(`ALTER TABLE ${name} ${onCluster} MODIFY COMMENT '${sign}' ${settings}`);
     },
-    // Of several that see one dead holder, one renames its table away: the new name is the dead table's own.
+    // Of several processes that see one dead holder, one renames its table away: the new name is made of the table's
+    // uuid.
     removeStale: async (staleSeconds) => {
       const [dead] = await store.query<{ uuid: string }>(
         `SELECT toString(uuid) AS uuid FROM system.tables

@@ -12,23 +12,25 @@ export const LEASE = 'log_lease';
 export type LeaseTimes = Pick<LockTimes, 'everyMs' | 'staleSeconds'>;
 
 const TIMES: LeaseTimes = { everyMs: 2_000, staleSeconds: 8 };
-/** There each sign of life is a task that every node has to do, and of which a queue keeps a thousand. */
+/** On a cluster each sign of life is a task for every node, in a queue that keeps a thousand. */
 const TIMES_OF_CLUSTER: LeaseTimes = { everyMs: 15_000, staleSeconds: 60 };
 const RELEASE_WITHIN_MS = 2_000;
 
-/** That a database is filled from the log of this process alone: two logs in two processes number their records alike. */
+/**
+ * Held while a database is filled from the log of this process alone: logs in two processes number their records alike.
+ */
 export interface LogLease {
-  /** False from when on another may have it: nothing more may be written. */
+  /** False once another process may hold it: nothing more may be written then. */
   isHeld(): boolean;
-  /** Rejects once another has it, or had. */
+  /** Rejects once another process holds it, or has held it. */
   lost: Promise<never>;
   release(): Promise<void>;
 }
 
 /**
- * Takes it for as long as the process goes on. A holder that was killed is waited for until it counts as dead.
- * @param onWait told once where somebody has it who may live
- * @throws ConfigError where a living process has it.
+ * Takes the lease for as long as the process runs. Where its holder was killed, waits until that one counts as dead.
+ * @param onWait called once where the lease has a holder that may be alive
+ * @throws ConfigError where a living process holds it.
  */
 export async function takeLogLease(
   store: Store,
@@ -44,7 +46,7 @@ export async function takeLogLease(
     const sign = (await lock.held())?.sign;
     if (sign !== undefined && signs.size === 0) onWait(times.staleSeconds);
     if (sign !== undefined) signs.add(sign);
-    // What one that was killed had asked for may still be done: a second sign is of a living one.
+    // A sign that a killed holder had sent may still come; a second new sign is of a living one.
     if (signs.size > 2)
       throw new ConfigError(
         `another npm start fills the database ${store.database} from a log of its own: stop that one, name another database in CLICKHOUSE_URL, or a log for both in KAFKA_BROKERS. One that was killed keeps it for ${times.staleSeconds} s.`,
@@ -67,7 +69,7 @@ export async function takeLogLease(
       () => false,
       () => true,
     );
-    // Behind the sign: what is ours now has heard it.
+    // Looked up after the sign: if the table is ours now, the sign was on ours.
     if ((await lock.held())?.uuid !== made.uuid) {
       isLost = true;
       clearInterval(alive);
@@ -80,7 +82,7 @@ export async function takeLogLease(
   };
   let beating: Promise<void> | null = null;
   const alive = setInterval(() => {
-    // One that the database does not answer is followed by others.
+    // A sign of life that the database does not answer is followed by others.
     beating ??= beat()
       .catch(() => undefined)
       .finally(() => {
@@ -93,7 +95,7 @@ export async function takeLogLease(
     release: async () => {
       clearInterval(alive);
       const released = (beating ?? Promise.resolve()).then(() => (isLost ? undefined : lock.release(holder)));
-      // What is not given back to a database that does not answer is nobody's soon.
+      // Where the database does not answer, the lease that is not given back soon expires.
       await doneWithin(RELEASE_WITHIN_MS, released).catch(() => undefined);
     },
   };

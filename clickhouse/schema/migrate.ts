@@ -17,8 +17,8 @@ export interface Migration {
 const DIRECTORY = path.join(import.meta.dirname, '../migrations');
 
 /**
- * As they are when the process begins: those of a newer version may be put in their place while it goes on, and it knows no
- * more by that.
+ * As they are when the process starts: files of a newer version may replace them while it runs, but its code stays the
+ * old one.
  */
 const FILES = readFiles();
 
@@ -63,7 +63,7 @@ async function apply(store: Store, cluster: string | null): Promise<string[]> {
   const rowOf = ({ name, checksum }: Migration) => ({ name, checksum });
   for (const migration of now) {
     const statements = statementsOf(migration.sql);
-    // Where there was nothing there are no rows to make others from: that is a third of what a start there costs.
+    // A new database has no rows to make others from: that saves a third of what a first start costs.
     for (const statement of isNew ? statements.filter((one) => !isCopy(one)) : statements)
       await run(statement);
     if (!isNew) await store.insert('migrations', [rowOf(migration)]);
@@ -72,7 +72,7 @@ async function apply(store: Store, cluster: string | null): Promise<string[]> {
   return now.map(({ name }) => name);
 }
 
-/** Rows made out of all rows are there when they are: to give up on them is to begin them again, for ever. */
+/** An INSERT … SELECT over all rows takes as long as it does: to give up on it is to begin it again, for ever. */
 async function askPatiently(store: Store, statement: string): Promise<void> {
   const patient = store.patient?.();
   try {
@@ -82,7 +82,7 @@ async function askPatiently(store: Store, statement: string): Promise<void> {
   }
 }
 
-/** Whether this is the first run on a database; one that was killed has left a table. */
+/** Whether this is the first run on a database; a run that was killed has left a table. */
 async function hasNoTables(store: Store): Promise<boolean> {
   const [found] = await store.query(
     'SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name NOT IN {locks:Array(String)} LIMIT 1',
@@ -91,7 +91,9 @@ async function hasNoTables(store: Store): Promise<boolean> {
   return found === undefined;
 }
 
-/** @throws RetryableError where the database is older than this version: `migrate` has not come round to it. */
+/**
+ * @throws RetryableError where the database is older than this version: `migrate` has not brought it up to date yet.
+ */
 export async function mustBeCurrent(store: Store): Promise<void> {
   const [ledger] = await store.query(
     `SELECT 1 FROM system.tables WHERE database = {database:String} AND name = 'migrations'`,
@@ -106,8 +108,8 @@ export async function mustBeCurrent(store: Store): Promise<void> {
 }
 
 /**
- * Of a database that was current once.
- * @throws ConfigError where it was brought to a schema that this version does not know.
+ * Checks a database that was current once.
+ * @throws ConfigError where it was migrated since, to a schema that this version does not know.
  */
 export async function mustBeKnown(store: Store): Promise<void> {
   await pending(store);
@@ -116,7 +118,10 @@ export async function mustBeKnown(store: Store): Promise<void> {
 const ANOTHER =
   'take another CLICKHOUSE_URL, or move DATA_DIR/clickhouse away, and it is filled anew from the log or the chain';
 
-/** What is still to be applied, in order. @throws ConfigError where what was applied is not what this version has. */
+/**
+ * The migrations still to be applied, in order.
+ * @throws ConfigError where an applied one is not as this version has it.
+ */
 async function pending(store: Store): Promise<Migration[]> {
   const applied = await store.query<{ name: string; checksum: string }>(
     'SELECT name, checksum FROM migrations FINAL',

@@ -7,7 +7,7 @@ import { lockTable } from './lock-table.ts';
 export const LOCK = 'migration_lock';
 
 export interface LockTimes {
-  /** Between two tries, and between two signs of life of the holder. */
+  /** The time between two tries, and between two signs of life of the holder. */
   everyMs: number;
   /** A holder without a sign of life for so long has died. By the database's clock, in whole seconds. */
   staleSeconds: number;

@@ -9,15 +9,15 @@ const SHARED =
 const REPLICATED =
   'it is replicated and CLICKHOUSE_CLUSTER is not set: with several replicas behind its address sums stay too low. Name one replica, or the cluster: docs/operations.md, "Replicas of ClickHouse"';
 
-/** What is to be said of a database that is opened without a cluster, by its engines; null where one server has it. */
+/** Advice on a database that is opened without a cluster, by its engines; null where it is on a single server. */
 export function adviceOn(engines: readonly string[]): string | null {
   const some = (kind: string) => engines.some((engine) => engine.startsWith(kind));
-  // In Cloud the database has been of either kind.
+  // In ClickHouse Cloud the database itself may have either kind of engine.
   if (some('Shared')) return SHARED;
   return some('Replicated') ? REPLICATED : null;
 }
 
-/** The same of an open one. */
+/** The same for an open database. */
 export async function replicaAdvice(store: Store): Promise<string | null> {
   const rows = await store.query<{ engine: string }>(ENGINES, { database: store.database });
   return adviceOn(rows.map(({ engine }) => engine));

@@ -8,9 +8,9 @@ const LOOK_EVERY_MS = 1_000;
 /**
  * Does work that writes for as long as it goes on, and stops it within seconds once a newer version has brought the
  * database further: what it went on writing would be missing for ever in tables that it does not know.
- * @param mustBeKnown refuses then; where it cannot be asked the work goes on.
- * @param work goes on until its signal is given.
- * @throws ConfigError with which it was refused, once the work has ended; else what the work throws.
+ * @param mustBeKnown throws a ConfigError then; where the database does not answer the work goes on.
+ * @param work goes on until its signal is aborted.
+ * @throws the ConfigError of `mustBeKnown`, once the work has ended; else what the work throws.
  */
 export async function whileKnown<T>(
   mustBeKnown: () => Promise<void>,
@@ -30,13 +30,13 @@ export async function whileKnown<T>(
       await pause(LOOK_EVERY_MS, over.signal);
     }
   };
-  // It is not waited for: a server that does not answer would hold up who ends.
+  // Not awaited: a server that does not answer would hold up the end.
   void look();
   try {
     return await work(AbortSignal.any([signal, refused.signal]));
   } finally {
     over.abort();
-    // However it has ended, that is why.
+    // However the work has ended, a refusal is the reason.
     refused.signal.throwIfAborted();
   }
 }

@@ -8,13 +8,13 @@ import { declareProgram } from '../queries/progress/indexed-program.ts';
 import { mustBeCurrent } from '../schema/migrate.ts';
 import { openDatabase, readServing, type Serving } from './serving.ts';
 
-/** It changes with a replay, and each process asks all the time. */
+/** How often each process asks which database serves, though that changes only with a replay. */
 const LOOK_EVERY_MS = 1_000;
 
 export interface FollowOptions {
   /** The database that CLICKHOUSE_URL names. */
   home: Store;
-  /** Opens another on the same server. */
+  /** Opens another database on the same server. */
   openDatabase(name: string): Promise<Store>;
   logger: Logger;
   signal: AbortSignal;
@@ -22,7 +22,7 @@ export interface FollowOptions {
 
 /**
  * Does `work` over the serving database: after each switch it is stopped and begun again over the new one.
- * @param work goes on until its signal is given.
+ * @param work goes on until its signal is aborted.
  * @throws what `work` throws.
  */
 export async function followServing(
@@ -60,7 +60,7 @@ async function openCurrent({ home, openDatabase: open }: FollowOptions): Promise
   }
 }
 
-/** Resolves once what serves is what is waited for, or the signal was given. */
+/** Resolves once `isMeant` holds for what serves, or the signal is aborted. */
 export async function untilServing(
   { home, logger, signal }: Pick<FollowOptions, 'home' | 'logger' | 'signal'>,
   isMeant: (serving: Serving) => boolean | Promise<boolean>,
@@ -77,7 +77,7 @@ export async function untilServing(
 
 /**
  * Opens the home database of CLICKHOUSE_URL, once it answers, and follows the serving one.
- * @throws ConfigError where that is of another program.
+ * @throws ConfigError where the serving database is of another program.
  */
 export async function followConfigured(
   config: Config,

@@ -8,7 +8,7 @@ import { openServing } from './serving.ts';
 
 /**
  * The serving database on the server of CLICKHOUSE_URL, waited for until it answers and has the current schema.
- * @returns null where the signal was given first.
+ * @returns null where the signal is aborted first.
  * @throws ConfigError where the variable is not set, or the database is of another program.
  */
 export function openStore(

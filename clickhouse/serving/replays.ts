@@ -21,7 +21,7 @@ export async function unfinishedReplay(home: Store): Promise<UnfinishedReplay | 
 }
 
 /**
- * Names the next database to fill, one that never was; it is made by who opens it.
+ * Names the next database to fill, one that never existed; opening it creates it.
  * @param code mark of the code that fills it
  */
 export async function beginReplay(home: Store, code: string): Promise<string> {
@@ -36,7 +36,7 @@ export async function beginReplay(home: Store, code: string): Promise<string> {
   return database;
 }
 
-/** The database of an unfinished replay is not gone on with. */
+/** Marks the database of an unfinished replay as given up: it is not filled any further. */
 export async function abandonReplay(home: Store, database: string): Promise<void> {
   await home.insert('replays', [{ database, step: ABANDONED }]);
 }
@@ -49,7 +49,7 @@ export async function isGivenUp(home: Store, database: string): Promise<boolean>
   return rows.length > 0;
 }
 
-/** The database has become the serving one. */
+/** Marks the replay of a database as finished: it has become the serving one. */
 export async function finishReplay(home: Store, database: string): Promise<void> {
   await home.insert('replays', [{ database, step: SERVED }]);
 }

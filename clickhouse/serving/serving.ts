@@ -3,7 +3,7 @@ import { onClusterClause } from '../schema/cluster.ts';
 import { alone } from '../schema/migration-lock.ts';
 import { noRowsOfNoTable } from '../schema/unknown-table.ts';
 
-/** Which database of a server answers are read from. */
+/** The database of a server that answers are read from. */
 export interface Serving {
   database: string;
   /** Rises with every switch; 0 before the first. */
@@ -39,9 +39,9 @@ export async function readServing(home: Store): Promise<Serving> {
 }
 
 /**
- * Has readers go from one database to another, one process after the other. Done already is done.
- * @param check asked while nobody else brings home further.
- * @throws Error where another than `from` serves by now, and what `check` throws.
+ * Switches readers from one database to another, under the migration lock. Does nothing where `to` serves already.
+ * @param check runs under that lock, before the switch.
+ * @throws Error where another database than `from` serves by now, and what `check` throws.
  */
 export async function switchServing(
   home: Store,
@@ -79,7 +79,7 @@ export async function openServing(
   return (await openServed(url, cluster, rights)).store;
 }
 
-/** The same, with what named it. */
+/** The same, with the row that names it as the serving one. */
 export async function openServed(
   url: string,
   cluster: string | null,

@@ -12,7 +12,9 @@ export interface EventRow {
   derived: 0 | 1;
 }
 
-/** Of a mint with more the newest are looked for first, which costs some 3 ms; to go through a million costs 75. */
+/**
+ * For a mint with more events the newest are looked for first, which costs some 3 ms; to go through a million costs 75.
+ */
 export const MANY_EVENTS = 20_000;
 
 const page = (least: string) => `
@@ -23,13 +25,13 @@ const page = (least: string) => `
   LIMIT {limit:UInt32} OFFSET {offset:UInt32}`;
 
 const OF_ALL = page('0');
-/** Of the slots that hold so many rows of the mint, the newest first; one that is there twice is counted twice. */
+/** The page of the newest slots that hold `rows` rows of the mint; a row that is there twice counts twice. */
 const OF_NEWEST = page(`(
     SELECT slot FROM events WHERE mint = {mint:String} ORDER BY slot DESC LIMIT 1 OFFSET {rows:UInt64})`);
 
 /**
  * One page of a mint's events, newest first: by slot, index of the transaction in the block, position in it.
- * @param isMany whether the mint has more than `MANY_EVENTS`, as far as that is known: it costs time alone
+ * @param isMany whether the mint has more than `MANY_EVENTS`, as far as that is known: a wrong value only costs time
  */
 export async function activityPage(
   store: Store,
@@ -42,7 +44,7 @@ export async function activityPage(
   if (isMany) {
     const newest = await store.query<EventRow>(OF_NEWEST, { ...asked, rows: 2 * (offset + limit) });
     if (newest.length === limit) return newest;
-    // They were doubled and struck out, or are not as many.
+    // Too few: rows were there twice or struck out, or the mint has no more.
   }
   return store.query<EventRow>(OF_ALL, asked);
 }

@@ -5,7 +5,7 @@ const keyOf = (mint: string, after: bigint) => `${mint} ${after}`;
 
 interface Change {
   key: string;
-  /** Of the newest change behind the slot that was asked about. */
+  /** Slot of the newest change behind the slot that was asked about. */
   slot: string;
 }
 
@@ -23,7 +23,7 @@ const changesBehind = sharedRows<Change>('key', async (store, keys) => {
   });
 });
 
-/** Those of which anything was ever written that may be a change: nearly always none, and told at half the cost. */
+/** The mints with any row that may be a change: nearly always none, and to find that out costs half as much. */
 async function mintsWithAny(store: Store, mints: string[], after: bigint): Promise<string[]> {
   const rows = await store.query<{ mint: string }>(
     `SELECT mint FROM events
@@ -34,7 +34,10 @@ async function mintsWithAny(store: Store, mints: string[], after: bigint): Promi
   return rows.map(({ mint }) => mint);
 }
 
-/** Where logs were cut one item may stand for several changes, and then names no agent: they may have led back to the first. */
+/**
+ * Where logs were cut an event may stand for several changes, and names no agent: it counts, though they may cancel
+ * out.
+ */
 async function newestOf(store: Store, mints: string[], after: bigint): Promise<Map<string, string>> {
   const rows = await store.query<{ mint: string; slot: string }>(
     `SELECT mint, max(slot) AS slot

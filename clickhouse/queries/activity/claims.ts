@@ -28,15 +28,15 @@ function claimsAmongAll(store: Store, mints: readonly string[]): Promise<ClaimRo
   );
 }
 
-/** The same of mints that have many events: a third of the time where one has 166,000, and it costs time alone elsewhere. */
+/** The same for mints with many events: a third of the time for one with 166,000; for others it only costs time. */
 export const recentClaimsOfBusy = sharedLookup<ClaimRow>('mint', async (store, mints) =>
   (await Promise.all(mints.map((mint) => claimsOfBusy(store, mint)))).flat(),
 );
 
-/** So many are looked for: some of them are there twice, or were struck out. */
+/** Rows to look for: some claims are there twice, or were struck out. */
 const LOOKED_FOR = 2 * RECENT_CLAIMS_MAX;
 
-/** Which slots have claims, the newest first, is found without merging all events of the mint. */
+/** Finds the newest slots with claims first, without merging all events of the mint. */
 async function claimsOfBusy(store: Store, mint: string): Promise<ClaimRow[]> {
   const found = await store.query<{ slot: string }>(
     `SELECT slot FROM events PREWHERE mint = {mint:String} AND kind = 'FeesClaimed'
@@ -54,11 +54,11 @@ async function claimsOfBusy(store: Store, mint: string): Promise<ClaimRow[]> {
   return isCut ? claimsAmongAll(store, [mint]) : newest;
 }
 
-/** Two seconds of the engine for 50 million of them, with each stretch. */
+/** Each stretch goes through all of them: two seconds of the engine for 50 million. */
 const MOST_EVENTS = 100_000_000;
 /** 50 MB of text. */
 const MOST_CLAIMS = 200_000;
-/** As many rows of a mint: some stand there several times, or were struck out. */
+/** Rows of a mint to look for: some claims are there several times, or were struck out. */
 const ROWS_LOOKED_FOR = 4 * RECENT_CLAIMS_MAX;
 
 /** How many claims of each mint there are to be found. */
@@ -87,11 +87,11 @@ const IN_ORDER = inOrder(
 );
 
 /**
- * The same of all mints that have any, with how many of each there are to be: see `wholeClaims`.
- * @throws NotWorthError where there are more than are worth it
+ * The same of all mints that have any, each row with how many claims of its mint there must be: see `wholeClaims`.
+ * @throws NotWorthError where there are more rows than the answer is worth
  */
 export const recentClaimsInOrder: InOrder = async (store, stretch) => {
-  // The second goes through the sums of all mints: it is asked where the first is no refusal.
+  // The second question goes through the sums of all mints: it is asked only where the first one passes.
   for (const [sql, most] of [
     [EVENTS, MOST_EVENTS],
     [CLAIMS_EXPECTED, MOST_CLAIMS],
@@ -102,7 +102,7 @@ export const recentClaimsInOrder: InOrder = async (store, stretch) => {
   return IN_ORDER(store, stretch);
 };
 
-/** The claims of a mint as they were read in order; null where others of it may be newer. */
+/** The claims of a mint out of rows that were read in order; null where some may be missing. */
 export function wholeClaims(rows: readonly object[]): ClaimRow[] | null {
   const found = rows as readonly (ClaimRow & { claims: number })[];
   if (found.some(({ signature, claims }) => signature === '' || claims !== found.length)) return null;

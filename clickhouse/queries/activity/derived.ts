@@ -6,9 +6,9 @@ import { byTransaction, type InSlot } from '../transactions/by-transaction.ts';
 import { STANDING } from '../transactions/disputed.ts';
 
 /**
- * For a read without FINAL of slots from one on: leaves out what a whole reading took back, or a comparison with the chain,
- * and all that was told of a transaction before the chain decided what it did. Of slots before nothing is looked at: what
- * was taken back stays for good.
+ * For a read without FINAL of the slots from `slot` on: leaves out what a whole reading or a comparison with the chain
+ * took back, and all that was brought of a transaction before a deciding reading of it. Rows of slots before need not
+ * be looked through: what was taken back stays in these tables for good.
  */
 export const notTakenBackFrom = (slot: string): string => `(slot, signature, position) NOT IN (
     SELECT slot, signature, position FROM derived_events WHERE taken_back = 1 AND slot >= ${slot})
@@ -38,7 +38,9 @@ export async function derivedSlots(store: Store): Promise<{ lowest: bigint; high
   return { lowest: BigInt(row.lowest), highest: BigInt(row.highest) };
 }
 
-/** Those of some transactions of which a cut reading counts no more: read whole in that slot, or struck out there. */
+/**
+ * Those of some transactions whose cut reading does not count any more: read whole in that slot, or struck out there.
+ */
 export function wholeAmong(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
   return byTransaction(transactions, (of) =>
     store.query<InSlot>(
@@ -53,7 +55,9 @@ export function wholeAmong(store: Store, transactions: readonly InSlot[]): Promi
   );
 }
 
-/** Those that have events of a whole reading: of two in two slots one alone was kept before `whole_transactions` was. */
+/**
+ * Those with events of a whole reading: before there was `whole_transactions`, only one slot of a transaction was kept.
+ */
 export function wholeByEvents(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
   return byTransaction(transactions, (of) =>
     store.query<InSlot>(

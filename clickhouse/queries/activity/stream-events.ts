@@ -29,7 +29,9 @@ export async function eventIdentities(
   );
 }
 
-/** Whether there are so many with `after` < slot <= `until`; those that were read twice count twice. Reads no more of them. */
+/**
+ * Whether there are `many` events with `after` < slot <= `until`; one that was read twice counts twice. Reads no more.
+ */
 export async function hasManyEvents(
   store: Store,
   after: bigint,

@@ -3,7 +3,7 @@ import type { Question } from '../../question.ts';
 import { amongEscrows, amongPolicies, type PolicySelection } from '../ranking/policy-selection.ts';
 import type { TokenAccountRow } from '../states/token-accounts.ts';
 
-/** What of a policy sums over all of them are made of. */
+/** The fields of a policy that sums over all policies are made of. */
 export interface TalliedPolicy {
   address: string;
   quote_mint: string;
@@ -21,7 +21,7 @@ export interface TalliedPolicy {
   credit_spent: string;
 }
 
-/** The policies that are there. */
+/** The policies that exist. */
 export function talliedPolicies(selection: PolicySelection): Question<TalliedPolicy> {
   const { sql, params } = amongPolicies(selection);
   return {
@@ -34,12 +34,12 @@ export function talliedPolicies(selection: PolicySelection): Question<TalliedPol
 
 export interface TalliedEscrow {
   address: string;
-  /** Of one that was closed '0'. */
+  /** '0' where the account was closed. */
   amount: string;
   block_time: string | null;
 }
 
-/** What these quote escrows hold; one that was not read is not there. */
+/** What these quote escrows hold; one that was not read is left out. */
 export function talliedEscrows(selection: PolicySelection): Question<TalliedEscrow> {
   const { sql, params } = amongEscrows('address', selection);
   return {
@@ -49,13 +49,13 @@ export function talliedEscrows(selection: PolicySelection): Question<TalliedEscr
   };
 }
 
-/** The same out of a row that was read of the account. */
+/** The same, made of the account's row. */
 export const talliedEscrowOf = ({ address, exists, amount, block_time }: TokenAccountRow): TalliedEscrow => ({
   ...{ address, block_time },
   amount: exists === 1 ? amount : '0',
 });
 
-/** What of a venue account sums over all of them are made of. */
+/** The fields of a venue account that sums over all of them are made of. */
 export interface TalliedVenueAccount {
   policy: string;
   asset_class: number;

@@ -2,8 +2,8 @@ import { chunks } from '../../../runtime/chunks.ts';
 import type { Store } from '../../client.ts';
 
 /**
- * An event of which the sums of days may not have what is told here: its time is not known, and lies between the times of
- * slots before it and behind it, or was told just now.
+ * An event that the sums of days may not have as it stands here: its time is not known, and lies between the times of
+ * slots before it and behind it, or it became known just now.
  */
 export interface UndatedEvent {
   slot: string;
@@ -16,14 +16,16 @@ export interface UndatedEvent {
   amount_d: string;
   /** Unix seconds; null where no source told it. */
   block_time: string | null;
-  /** Whether its day was once summed up with it. Sums and event say the same where it has either time and sum or none. */
+  /**
+   * Whether its day was once summed up with it. Sums and event agree where it has both a time and a sum, or neither.
+   */
   summed: 0 | 1;
   /** Unix seconds; null where no slot before it has a time that is known. */
   earliest: string | null;
   latest: string | null;
 }
 
-/** The events that have no time, or are not summed up by it yet, in their order. */
+/** The events that have no time, or that the day of their time is not summed up with yet, in their order. */
 export const STILL_UNDATED = `SELECT slot, signature, position, kind, mint, quote_mint, amount_a, amount_b, amount_c, amount_d,
        block_time, (slot, signature, position) IN (SELECT slot, signature, position FROM dated_events) AS summed
      FROM events_by_slot FINAL
@@ -31,7 +33,7 @@ export const STILL_UNDATED = `SELECT slot, signature, position, kind, mint, quot
        AND (block_time IS NULL OR summed = 0) AND kind != ''
      ORDER BY slot, signature, position`;
 
-/** The list travels as a bound parameter, of which a server takes 131,072 characters, encoded. */
+/** Runs in one question: they travel as a bound parameter, of which a server takes 131,072 characters, encoded. */
 const SPANS_PER_QUESTION = 5_000;
 
 /** Block times rise with the slots: the runs of 512 slots on both sides of an event bound its time. */
@@ -57,15 +59,16 @@ const spanOf = (slot: string): bigint => BigInt(slot) / 512n;
 type Bounds = Pick<UndatedEvent, 'earliest' | 'latest'>;
 
 /**
- * The latest time of all runs below each of these, and the earliest of all above it. The table has a row for each kind of
- * each run there ever was: it is gone through once for all of them, as far as each lies from the next.
+ * For each of these runs the latest time of all runs below it, and the earliest of all above it. The table has a row
+ * for each kind of each run there ever was: one pass over it serves all of them, grouped by the one that a row is at or
+ * behind.
  */
 async function boundsOf(store: Store, spans: readonly bigint[]): Promise<Map<bigint, Bounds>> {
   const rows = await store.query<{ lower: string; within: 0 | 1; first: string | null; last: string | null }>(
     `SELECT roundDown(span, {bounds:Array(UInt64)}) AS lower, span = lower AS within,
        min(first_event) AS first, max(last_event) AS last
      FROM kind_spans FINAL GROUP BY lower, within ORDER BY lower, within DESC`,
-    // What is below all of them is told apart from the lowest.
+    // With 0 among them, what is below all of them is kept apart from the lowest.
     { bounds: [...new Set([0n, ...spans])].sort((one, other) => (one < other ? -1 : 1)) },
   );
   const asked = [...spans].sort((one, other) => (one < other ? -1 : 1));

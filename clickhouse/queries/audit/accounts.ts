@@ -29,7 +29,7 @@ export function statesAt(
   );
 }
 
-/** Those of some addresses that any of some tables has a state of. */
+/** Those of the addresses of which at least one of the tables has a state. */
 export async function storedAmong(
   store: Store,
   tables: readonly LatestTable[],

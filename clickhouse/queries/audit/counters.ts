@@ -20,7 +20,7 @@ export type EventCounters = Omit<Counters, 'venue_count'> & { venue_count: strin
 export interface CountedState extends Counters {
   address: string;
   mint: string;
-  /** Of the state. */
+  /** Slot of the state. */
   slot: string;
 }
 

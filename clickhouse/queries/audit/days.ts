@@ -6,7 +6,7 @@ import { AT_LOW_COST } from './ranges.ts';
 /** Sums of a UTC day and quote asset in one partition of the log. */
 export type PartitionDay = QuoteSums & { day: string; quote_mint: string; log_partition: number };
 
-/** Days as unix seconds: from the first on, the last not in it. */
+/** Days as unix seconds: `from` is in it, `to` is not. */
 export interface DayRange {
   from: number;
   to: number;
@@ -28,7 +28,7 @@ export async function allDays(store: Store): Promise<DayRange | null> {
 
 const dayOf = (time: number) => Math.floor(time / DAY_S) * DAY_S;
 
-/** What readers are served; a row without events is none. */
+/** The sums that readers are served; a row without events is as good as none. */
 export function storedDays(store: Store, { from, to }: DayRange): Promise<PartitionDay[]> {
   return store.query<PartitionDay>(
     `SELECT toString(t.day) AS day, t.quote_mint AS quote_mint, t.log_partition AS log_partition,
@@ -42,7 +42,10 @@ export function storedDays(store: Store, { from, to }: DayRange): Promise<Partit
   );
 }
 
-/** Written out once more, apart from how the sums are made, so that a mistake there shows: what the facts say, and `print` of the very facts that say it: it changes where any of them does. */
+/**
+ * The same sums made of the facts. Written out once more, apart from the code that makes the stored ones, so that a
+ * mistake there shows. `print` is a hash of the facts that were summed: it changes where any of them does.
+ */
 export function recomputedDays(
   store: Store,
   { from, to }: DayRange,

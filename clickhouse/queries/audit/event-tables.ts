@@ -2,8 +2,8 @@ import type { Store } from '../../client.ts';
 import { AT_LOW_COST, type MintRange } from './ranges.ts';
 
 /**
- * The two tables of events as one list of what is in them, `side` 1 for the one by mint. What was taken out is not: where
- * another event has its place the table by slot has that one alone.
+ * The two tables of events as one list, `side` 1 for the one by mint. Events that were taken out are not in it: where
+ * another event has the place of one, the table by slot has that other one alone.
  */
 const BOTH = `
   SELECT mint, slot, signature, toInt8(1) AS side, amount_a, amount_b, amount_c, amount_d,

@@ -14,8 +14,9 @@ export interface HourDifference {
 }
 
 /**
- * Of the accounts of a table: how many have a closing state, and where the last of them is not what is served now.
- * @param addresses these alone; none: all of them.
+ * For the accounts of a table: how many columns of their last closing states were compared, and which of them differ
+ * from what is served now.
+ * @param addresses compares these alone; empty: all of them.
  */
 export async function lastHours(
   store: Store,
@@ -65,7 +66,7 @@ export type CountedHour = { address: string; mint: string; hour: number; slot: s
   string
 >;
 
-/** Those of the policies of these mints. */
+/** The counted hours of the policies of these mints. */
 export function countedHours(store: Store, mints: readonly string[]): Promise<CountedHour[]> {
   const running = (name: string) =>
     `toString(sum(a.${name}) OVER (PARTITION BY a.mint ORDER BY a.slot, a.is_state

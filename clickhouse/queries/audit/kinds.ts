@@ -14,7 +14,7 @@ export interface KindRun {
   last_event: string | null;
 }
 
-/** Runs of slots: from the first on, the last not among them. */
+/** Runs of slots: `from` is among them, `to` is not. */
 export interface RunRange {
   from: number;
   to: number;
@@ -34,7 +34,7 @@ export async function allRuns(store: Store): Promise<RunRange | null> {
   return { from: Number(row.first), to: Number(row.last) + 1 };
 }
 
-/** What windows of time are told from; a row without events is none. */
+/** The counts that windows of time are made of; rows without events are left out. */
 export function storedKinds(store: Store, { from, to }: RunRange): Promise<KindRun[]> {
   return store.query<KindRun>(
     `SELECT span, kind, actor, log_partition, event_count, first_event, last_event FROM kind_spans FINAL
@@ -44,7 +44,10 @@ export function storedKinds(store: Store, { from, to }: RunRange): Promise<KindR
   );
 }
 
-/** What the facts say, and `print` of the very facts that say it: it changes where any of them does. */
+/**
+ * The same counts made of the facts. `print` is a hash of the facts that were counted: it changes where any of them
+ * does.
+ */
 export function recountedKinds(
   store: Store,
   { from, to }: RunRange,

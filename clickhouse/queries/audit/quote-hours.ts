@@ -18,7 +18,7 @@ export interface DifferingSums {
   made: string;
 }
 
-/** @param hours the first to the last of them are looked at. */
+/** @param hours in order: all hours from the first to the last of them are compared. */
 export async function differingSums(
   store: Store,
   hours: readonly number[],

@@ -5,7 +5,7 @@ import { AT_LOW_COST, type MintRange } from './ranges.ts';
 /** Sums of a policy's events in one partition of the log. */
 export type PartitionTotals = PolicySums & { mint: string; log_partition: number };
 
-/** What readers are served. */
+/** The sums that readers are served. */
 export function storedTotals(store: Store, { first, last }: MintRange): Promise<PartitionTotals[]> {
   return store.query<PartitionTotals>(
     `SELECT t.mint AS mint, t.log_partition AS log_partition, ${asStored(POLICY_SUMS)}
@@ -17,7 +17,10 @@ export function storedTotals(store: Store, { first, last }: MintRange): Promise<
   );
 }
 
-/** Written out once more, apart from how the sums are made, so that a mistake there shows: what the facts say, and `print` of the very facts that say it: it changes where any of them does. */
+/**
+ * The same sums made of the facts. Written out once more, apart from the code that makes the stored ones, so that a
+ * mistake there shows. `print` is a hash of the facts that were summed: it changes where any of them does.
+ */
 export function recomputedTotals(
   store: Store,
   { first, last }: MintRange,

@@ -3,7 +3,7 @@ import type { Store } from '../../client.ts';
 import type { DayRange } from './days.ts';
 import { AT_LOW_COST } from './ranges.ts';
 
-/** Derived events have no row of `transactions`, and what was taken out no more of its own. */
+/** Events that need a row of `transactions`: derived ones have none, and what was taken out has its own no more. */
 export const READ_WHOLE = `position < ${FIRST_DERIVED_POSITION} AND kind != ''`;
 
 /**

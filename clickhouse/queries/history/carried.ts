@@ -1,7 +1,7 @@
 import type { Store } from '../../client.ts';
 import type { CarriedRow } from '../../hour-tables.ts';
 
-/** Slots of which a stream did not bring the states of an account: behind `after`, up to `to`; null: to this day. */
+/** Slots of which no stream brought every state of an account: behind `after`, up to `to`; null: until now. */
 export interface Uncarried {
   address: string;
   after: bigint;
@@ -9,8 +9,9 @@ export interface Uncarried {
 }
 
 /**
- * What was told of whether streams bring accounts, as the slots in which they did not. Each loss lasts until the first
- * slot behind it from which the account was brought again, in whatever order they were told.
+ * The slots in which accounts were not carried, out of the rows that say behind which slots they were lost and from
+ * which on they were carried again. Each loss lasts until the first such slot behind it, whatever the order of the
+ * rows.
  */
 export function uncarried(told: readonly CarriedRow[]): Uncarried[] {
   const slots = (rows: readonly CarriedRow[], carried: 0 | 1) =>
@@ -26,17 +27,17 @@ export function uncarried(told: readonly CarriedRow[]): Uncarried[] {
 
 const UNTIL_NOW = 'toUInt64(18446744073709551615)';
 
-/** The same in SQL, a row for each. */
+/** The same in SQL, a row for each loss. */
 export const UNCARRIED = `
   SELECT l.address AS address, l.slot AS after, if(b.slot = 0, ${UNTIL_NOW}, b.slot) AS to
   FROM (SELECT DISTINCT address, slot FROM carried_accounts WHERE carried = 0) AS l
   ASOF LEFT JOIN (SELECT address, slot FROM carried_accounts WHERE carried = 1) AS b
     ON b.address = l.address AND b.slot > l.slot`;
 
-/** An account that no stream carries as far as it was told. */
+/** An account that no stream carries now, as far as the log has told. */
 export interface UncarriedNow {
   address: string;
-  /** The first and the last slot since it was carried last that it was told to be lost behind. */
+  /** Of the slots behind which it was lost since it was carried last, the first and the last. */
   first: bigint;
   last: bigint;
 }

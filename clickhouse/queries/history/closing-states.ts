@@ -27,7 +27,7 @@ export interface ClosingState
   held_in: HourTable | '';
 }
 
-/** When in it the account was known first nobody kept. */
+/** The hour in which an account was known first; the moment within it is not kept. */
 export type FirstHour = Pick<ClosingState, 'address' | 'hour'>;
 
 /** What the history of a policy is made of: its own account, its bankroll and its pool. */
@@ -37,7 +37,9 @@ export interface HistoryAccounts {
   pool: string;
 }
 
-/** Those, the pool's config, all venue accounts that there ever were, and where the local ones have their balance. */
+/**
+ * The HistoryAccounts, the pool's config, all venue accounts there ever were, and the token accounts of the Local ones.
+ */
 const ADDRESSES = `
   SELECT arrayJoin([{policy:String}, {bankroll:String}, {pool:String}]) AS address
   UNION DISTINCT SELECT p.global_config FROM account_hours AS p WHERE p.address = {pool:String} AND p.global_config != ''
@@ -51,7 +53,7 @@ const COLUMNS = ALL_COLUMNS.map((name) => `h.${name} AS ${name}`).join(', ');
 const OF_ALL = ['address', 'hour', 'seen', 'block_time', 'exists', 'held_in'] as const;
 type Column = (typeof OF_ALL)[number] | (typeof ALL_COLUMNS)[number];
 const columnsOf = (columns: readonly Column[]): readonly Column[] => [...OF_ALL, ...columns];
-/** Those of each table, and all of them where a row is held in none. */
+/** The columns of each table's rows, and all columns for a row that is held in no table. */
 const COLUMNS_IN: Record<HourTable | '', readonly Column[]> = {
   policies: columnsOf(HOUR_COLUMNS.policies),
   venue_accounts: columnsOf(HOUR_COLUMNS.venue_accounts),
@@ -61,7 +63,7 @@ const COLUMNS_IN: Record<HourTable | '', readonly Column[]> = {
   '': columnsOf(ALL_COLUMNS),
 };
 
-/** Those of each account, oldest hour first. */
+/** The closing states of each account, oldest hour first. */
 export type StatesByAccount = ReadonlyMap<string, readonly ClosingState[]>;
 
 /** The closing states of the hours from one up to another, and of each account the last before them. */
@@ -90,7 +92,7 @@ export async function closingStates(
   return states;
 }
 
-/** The same row without the columns of other tables; what another of the account says, too, is the same text. */
+/** The same row without the columns of other tables. Values equal to those of another row share that row's strings. */
 function slim(row: ClosingState, other: ClosingState | undefined): ClosingState {
   const own: Record<string, unknown> = {};
   for (const name of COLUMNS_IN[row.held_in])
@@ -109,13 +111,13 @@ export function firstKnown(store: Store, accounts: HistoryAccounts): Promise<Fir
   );
 }
 
-/** A change that the stream did not bring, and the first states of hours that it brought meanwhile. */
+/** A change that the stream did not bring, and the slots within it of the first states that it brought in an hour. */
 export interface UnseenChange {
   address: string;
   after_slot: string;
   to_slot: string;
   streamed: string[];
-  /** Slots of states that it brought behind the reading that found the change, and that say the same. */
+  /** Slots of states that the stream brought behind the reading that found the change, and that equal what was read. */
   brought: string[];
 }
 
@@ -136,7 +138,7 @@ export function unseenChanges(store: Store, accounts: HistoryAccounts): Promise<
   );
 }
 
-/** What was told of whether streams bring these accounts. */
+/** The rows that say behind which slots these accounts were lost, or carried again. */
 export function carriedAccounts(store: Store, accounts: HistoryAccounts): Promise<CarriedRow[]> {
   return store.query(
     `SELECT DISTINCT c.address AS address, toString(c.slot) AS slot, c.carried AS carried

@@ -41,12 +41,12 @@ export const NO_HISTORY: CoinHistoryRows = {
   cover: { hours: [], holes: [] },
 };
 
-/** Of a closing state, of any other row, and of each slot that one lists. */
+/** Bytes in memory of a closing state, of any other row, and of each slot that a row lists. */
 const STATE_BYTES = 300;
 const ROW_BYTES = 400;
 const SLOT_BYTES = 40;
 
-/** What they take in memory. */
+/** About how many bytes the rows take in memory. */
 export function coinHistoryBytes({ states, cover, unseen, ...rows }: CoinHistoryRows): number {
   let bytes = 0;
   for (const of of states.values()) bytes += of.length * STATE_BYTES;

@@ -2,7 +2,7 @@ import { eachYielding } from '../../../runtime/yielding.ts';
 import type { Store } from '../../client.ts';
 import { askInLines } from '../../question.ts';
 
-/** Amounts of a kind of event in an hour; of the first, in it and in all hours before. */
+/** Summed amounts of a kind of event in an hour; those of the first hour are of all hours before it, too. */
 export interface HourSums {
   hour: number;
   kind: string;
@@ -12,7 +12,7 @@ export interface HourSums {
   last_time: string;
 }
 
-/** Of a policy's events of these kinds with a time before the hour `to`, oldest hour first. */
+/** The sums of a policy's events of these kinds with a time before the hour `to`, oldest hour first. */
 export function hourSums(
   store: Store,
   mint: string,
@@ -36,16 +36,16 @@ export function hourSums(
 /** The same by quote asset over all policies, each in the last hour of its step. */
 export type QuoteStepSums = ReadonlyMap<string, readonly HourSums[]>;
 
-/** Of a row of them, and of what is worked out of it. */
+/** Bytes in memory of such a row, and of what is worked out of it. */
 const SUMS_BYTES = 400;
 
-/** What they take in memory. */
+/** About how many bytes they take in memory. */
 export const quoteStepBytes = (sums: QuoteStepSums): number =>
   [...sums.values()].reduce((bytes, { length }) => bytes + length * SUMS_BYTES, 0);
 
 const STEPS_BEHIND =
   'intDiv(greatest(intDiv(assumeNotNull(e.block_time), 3600) + 1 - {first:UInt32}, 0) + {each:UInt32} - 1, {each:UInt32})';
-/** Of the step that an event is in. */
+/** The last hour of the step that an event is in. */
 const LAST_HOUR = `toUInt32({first:UInt32} + ${STEPS_BEHIND} * {each:UInt32} - 1)`;
 
 /** @param ends of steps, in hours since 1970: the first, the last, and how far they are apart */

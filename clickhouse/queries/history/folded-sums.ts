@@ -1,13 +1,13 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { QuoteSumsAt } from './quote-sums.ts';
 
-/** The sums at the end of one step, those of each quote asset: 90 bytes of one, whose text is 450. */
+/** The sums of all quote assets at the end of one step, compressed: 90 bytes for one asset, whose text is 450. */
 export type FoldedSums = Buffer;
 
-/** Level 6 takes twice as long for a tenth less. @param text as it is kept of an hour */
+/** At level 6 it would take twice as long for a tenth less. @param text the sums as they are stored for an hour */
 export function foldSums(text: string): FoldedSums {
   const folded = deflateRawSync(text, { level: 1 });
-  // It is a piece of what was made ready for more.
+  // It is a slice of a larger buffer, all of which would stay in memory: copied.
   const own = Buffer.allocUnsafeSlow(folded.length);
   folded.copy(own);
   return own;

@@ -6,8 +6,8 @@ import { streamCover } from './stream-cover.ts';
 import { madeOf, sumsKept } from './sums-kept.ts';
 
 /**
- * Keeps the sums at the ends of steps, in hours since 1970, of which none are kept that still hold.
- * @param settle resolves once every row is there whose write has been counted: the engine may count it a moment before.
+ * Makes and stores the sums at the ends of steps, in hours since 1970, for which none are stored that still hold.
+ * @param settle resolves once every row is there whose write was counted: the engine may count a write a moment before.
  * @returns how many were made.
  */
 export async function keepSums(
@@ -22,7 +22,7 @@ export async function keepSums(
   if (!kept.includes(null)) return 0;
   const missing = ends.slice(kept.indexOf(null), kept.lastIndexOf(null) + 1);
   const params = stepParams(missing, cover) as StepParams;
-  // What they are made of is read before they are: whatever is written meanwhile has them made again.
+  // `made_of` is read before the sums are made: rows that are written in between have them made again.
   const made = await madeOf(store, params);
   const counted = performance.now();
   do await settle();
@@ -40,8 +40,8 @@ export async function keepSums(
 }
 
 /**
- * Whether a write that may have been counted by then is under way: an engine that stood still meanwhile is not done with
- * it. What is written to other databases of a server is nothing to this one.
+ * Whether an insert is under way that may have been counted `forMs` ago: an engine that stood still is not done with
+ * it. Inserts into other databases of the server do not matter.
  */
 async function isWriting(store: Store, forMs: number): Promise<boolean> {
   const running = await store.query(

@@ -8,7 +8,7 @@ import { type StreamCover, streamCover } from './stream-cover.ts';
 import { sumsKept } from './sums-kept.ts';
 
 export interface ProtocolHistoryRows {
-  /** Of each step that is told, oldest first. */
+  /** The sums of each step that the stream has told of, oldest first. */
   steps: FoldedSums[];
   cover: StreamCover;
 }
@@ -18,14 +18,14 @@ export const NO_PROTOCOL_HISTORY: ProtocolHistoryRows = {
   cover: { hours: [], holes: [] },
 };
 
-/** Of a step beside what is folded, an hour or a hole. */
+/** Bytes in memory of a step beside its folded sums, of an hour, and of a hole. */
 const EACH_BYTES = 150;
 
-/** What they take in memory. */
+/** About how many bytes the rows take in memory. */
 export const protocolHistoryBytes = ({ steps, cover: { hours, holes } }: ProtocolHistoryRows): number =>
   steps.reduce((sum, { length }) => sum + length, (steps.length + hours.length + holes.length) * EACH_BYTES);
 
-/** By their hours alone: what sums are kept of is the hours' own. */
+/** Venue accounts by their hours alone: what is known of which rows stored sums are made of covers hours alone. */
 const VENUES = "SELECT address FROM account_hours WHERE kind != ''";
 const LOCAL_VENUES = "SELECT address FROM account_hours WHERE kind = 'Local'";
 const VENUE_COLUMNS = ['policy', 'token_account', 'kind', 'revoked'];
@@ -46,7 +46,7 @@ const atSteps = (lacking: Lacking): string =>
     saysMints: false,
   });
 
-/** They hold at one moment, which is step 0. */
+/** Latest states hold at one moment, which is step 0. */
 const latest = (table: string, columns: string) =>
   `SELECT address, block_time, exists, ${columns}, 0 AS since, 1 AS until, 1 AS lost FROM ${table} FINAL`;
 
@@ -68,7 +68,7 @@ export async function madeSums(store: Store, params: StepParams): Promise<QuoteS
   return sums;
 }
 
-/** Of rows that are folded: some 3 µs each. */
+/** Rows that are folded between two turns of the event loop: some 3 µs each. */
 const ROWS_AT_ONCE = 500;
 
 async function hasStatesBefore(store: Store, hour: number): Promise<boolean> {
@@ -76,7 +76,7 @@ async function hasStatesBefore(store: Store, hour: number): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The sums at the ends of steps, in hours since 1970, oldest first. @param passed so many of them alone have sums. */
+/** The sums at the ends of steps, in hours since 1970, oldest first. @param passed only so many of them have sums. */
 export async function protocolHistoryRows(
   store: Store,
   ends: readonly number[],
@@ -87,7 +87,7 @@ export async function protocolHistoryRows(
   if (params === null) return { steps: [], cover };
   const kept = await sumsKept(store, params, foldSums);
   const first = kept.indexOf(null);
-  // What lies between two that are missing is made with them.
+  // Steps between two missing ones are made with them.
   const lacking = first < 0 ? null : stepParams(ends.slice(first, kept.lastIndexOf(null) + 1), cover);
   const isMade = lacking !== null && (await hasStatesBefore(store, lacking.last_end));
   const made = Map.groupBy(isMade ? await madeSums(store, lacking) : [], ({ step }) => step + first);
@@ -102,15 +102,15 @@ export async function protocolHistoryRows(
 }
 
 /**
- * Of each quote asset: how many policies had begun with the end of each hour in which one did, oldest first, and which: two
- * that are the same have the same hash.
+ * For each quote asset and each hour in which a policy began, oldest first: how many had begun by its end, and a hash
+ * of which ones.
  */
 export interface BegunPolicies {
   quote_mint: string;
   begun: readonly { hour: number; total: number; which: string }[];
 }
 
-/** One that says that it is created later than that begins with it. */
+/** A policy that says it was created later counts as begun in this hour. */
 const LAST_HOUR = 4_294_967_295;
 
 export async function begunPolicies(store: Store): Promise<BegunPolicies[]> {

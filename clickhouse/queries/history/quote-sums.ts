@@ -1,4 +1,6 @@
-/** Sums over what is known of the policies of a quote asset at one moment. Null times: one of them is not known. */
+/**
+ * Sums over what is known of the policies of a quote asset at one moment. A null time: that of one state is not known.
+ */
 export interface QuoteSumsAt {
   /** The number of the step from 1 on; 0: now. */
   step: number;
@@ -10,11 +12,11 @@ export interface QuoteSumsAt {
   profit_swept: string;
   venue_count: string;
   policies_time: string | null;
-  /** Whose bankroll is known. */
+  /** Policies whose bankroll is known. */
   bankrolls: string;
   bankroll: string;
   bankroll_time: string | null;
-  /** Unrevoked venue accounts that are known; of those that are not, the count. */
+  /** How many unrevoked venue accounts are known; and how many venue accounts are not known. */
   venues: string;
   lost_venues: string;
   unattested: string;
@@ -26,24 +28,24 @@ export interface QuoteSumsAt {
   local_time: string | null;
 }
 
-/** Those of the latest states. */
+/** The sums over the latest states. */
 export interface QuoteSumsNow extends QuoteSumsAt {
-  /** A Local account of another asset than it is registered with or than the quote, its mint and the one that it is registered with. */
+  /** A Local account whose mint is neither the one it is registered with nor the quote; empty where there is none. */
   other_asset: [account: string, mint: string, asset: string] | [];
 }
 
-/** Questions for states of accounts, each with the steps that it holds at: see `spans`. */
+/** Subqueries for states of accounts, each state with the steps that it holds at: see `spans`. */
 export interface SummedStates {
   /** The step from which on a policy counts. */
   begun: string;
   policy: string;
   bankroll: string;
   venue: string;
-  /** Of those venue accounts that were Local at any time. */
+  /** The venue accounts that were Local at any time. */
   localVenue: string;
-  /** Of their token accounts. */
+  /** The token accounts of those. */
   local: string;
-  /** Whether those say of which mint they are, and the venue accounts of which they are to be: hours do not. */
+  /** Whether `local` has the accounts' mints, and `localVenue` the registered ones: closing states have neither. */
   saysMints: boolean;
 }
 
@@ -55,7 +57,7 @@ const BY_SPAN = 'GROUP BY q.quote_mint, greatest(a.since, q.begun), a.lost, a.un
 const quotes = ({ begun }: SummedStates) =>
   `SELECT address, quote_mint, bankroll, ${begun} AS begun FROM policies FINAL WHERE exists = 1`;
 
-/** Accounts of the same steps are summed before anything is done for each step. */
+/** Accounts that hold at the same steps are summed first, before their rows are multiplied by steps. */
 const bySteps = (columns: string, groups: string) => `
   SELECT step, quote_mint, ${columns} FROM (${groups}) ARRAY JOIN range(toUInt32(since), toUInt32(until)) AS step
   GROUP BY step, quote_mint`;
@@ -99,8 +101,8 @@ const ofVenues = (states: SummedStates) =>
   );
 
 /**
- * Where a policy had a Local venue account, from step to step: states that follow on one another are one, so that each
- * balance meets its account once however often that was written.
+ * The runs of steps in which a policy had a Local venue account: states that follow on one another are joined into one
+ * run, so that each balance meets its account once however often that was written.
  */
 const held = (states: SummedStates) => `
   SELECT policy, token_account, places.1 AS since, places.2 AS until ${ofMints(states, 'asset_mint')} FROM (
@@ -112,7 +114,7 @@ const held = (states: SummedStates) => `
     arraySort(arrayFilter(step -> NOT has(ends, step), begins)),
     arraySort(arrayFilter(step -> NOT has(begins, step), ends))) AS places`;
 
-/** A mint that nobody told of is no other, and of the quote's the program counts it whatever it is registered with. */
+/** An unknown mint is no other; a balance of the quote counts for the program whatever mint it is registered with. */
 const OTHER = "maxIf([l.address, l.mint, v.asset_mint], l.mint NOT IN ('', v.asset_mint, q.quote_mint))";
 
 const ofLocals = (states: SummedStates) =>

@@ -10,18 +10,18 @@ export type StepParams = {
   steps: number;
   /** Hours between two of them. */
   each: number;
-  /** Of each: the first slot that is not before it. They never fall. */
+  /** For each end the first slot that is not before it. They never fall. */
   begins: bigint[];
-  /** Each of these slots once, and of each the first step that begins behind it. */
+  /** Each of these slots once; `steps_behind` has for each the first step that begins behind it. */
   places: bigint[];
   steps_behind: number[];
-  /** A state that was seen last in a slot lower than one of these is not known to hold from that one's step on. */
+  /** A state that was seen last in a slot below one of these is not known to hold from the step of that one on. */
   leasts: bigint[];
   /** The steps of `leasts`. */
   least_steps: number[];
 };
 
-/** Null where the stream has told of none of these moments. The last ones that it has not told of are left out. */
+/** Null where the stream has come to none of these moments. The last ones that it has not come to are left out. */
 export function stepParams(ends: readonly number[], cover: StreamCover): StepParams | null {
   const { holes } = cover;
   const beginOf = firstSlots(cover);
@@ -33,7 +33,7 @@ export function stepParams(ends: readonly number[], cover: StreamCover): StepPar
   const rises: { slot: bigint; step: number }[] = [];
   let least = 0n;
   let passed = 0;
-  // Neither falls: each hole is looked at once, not once for each step.
+  // Neither `afters` nor `begins` ever falls, so each hole is looked at once, not once for each step.
   for (const [at, begin] of begins.entries()) {
     for (; passed < afters.length && (afters[passed] as bigint) + 1n < begin; passed += 1)
       if ((tos[passed] as bigint) > least) least = tos[passed] as bigint;
@@ -53,22 +53,26 @@ export function stepParams(ends: readonly number[], cover: StreamCover): StepPar
   };
 }
 
-/** Behind the last step. */
+/** The number behind the last step. */
 const NEVER = '({steps:UInt32} + 1)';
 
-/** The first step that begins behind a slot: searched for in the list, which a function of its elements would copy for each row. */
+/**
+ * The first step that begins behind a slot, searched for in the list: a lambda over its elements would copy it for each
+ * row.
+ */
 export const stepAfter = (slot: string): string => `
   if(${slot} < {places:Array(UInt64)}[1], 1, toUInt32(transform(roundDown(toUInt64(${slot}), {places:Array(UInt64)}),
     {places:Array(UInt64)}, {steps_behind:Array(UInt32)}, toUInt32(0))))`;
 
 /**
- * Changes that the stream did not bring: what was seen last before `to_slot` does not hold from a step on. What was
- * before them is known all the same up to a slot, the step is the first that begins behind it: where a change lies in two
- * slots, as what was left out of the first does, nothing of the second says more. What was seen in a slot of `brought`
- * holds: the stream brought it behind the reading that found the change, and it says the same. The holes are read where they
- * lie: over the years they are more than a question can carry. Of what may explain a change the last within it counts, of
- * holes the one that begins last of those that end by then; what begins before the change moves nothing. It is searched for:
- * a function of all holes would copy them for each change.
+ * Changes that the stream did not bring: a state that was seen last before `to_slot` does not hold from `step` on. The
+ * state before the change is still known up to the slot before `safe`, and `step` is the first that begins behind
+ * `safe`. Where a change lies in two slots, as one does whose first slot was streamed in part, nothing of the second
+ * slot says more. A state that was seen in a slot of `brought` holds: the stream brought it behind the reading that
+ * found the change, and it equals what was read. Holes are joined from their table: over the years they are more than a
+ * question can carry. Of all that may explain a change the last within it counts, of holes the one that begins last
+ * among those that end by then; what begins before the change has no effect. It is found by an ASOF join: a lambda over
+ * all holes would copy them for each change.
  */
 export const CHANGES = `
   SELECT c.address AS address, c.to_slot AS to_slot,
@@ -86,7 +90,10 @@ export const CHANGES = `
     ON b.address = c.address AND b.to_slot = c.to_slot
   WHERE step <= {steps:UInt32}`;
 
-/** Of those of a step that are alike the last one says it all: each state meets no more of them than there are steps. */
+/**
+ * Of changes with the same step and `brought` the last stands for all: a state meets no more of them than there are
+ * steps.
+ */
 const CHANGES_OF_ACCOUNTS = `
   SELECT address, groupArray((last, step, brought)) AS changes
   FROM (SELECT u.address AS address, max(u.to_slot) AS last, u.step AS step, u.brought AS brought FROM (${CHANGES}) AS u
@@ -95,12 +102,15 @@ const CHANGES_OF_ACCOUNTS = `
 
 const FIRST_CHANGE = `arrayMin(arrayPushBack(arrayMap(c -> if(s.seen < c.1 AND NOT has(c.3, s.seen), c.2, ${NEVER}), u.changes), ${NEVER}))`;
 
-/** Of each loss the first step that it, or any that lasts as long, is lost from: of those that last beyond a state the next one tells it for all. */
+/**
+ * For each loss the first step from which it, or any that lasts at least as long, is lost: of those that last beyond a
+ * state, the one that ends first then stands for all.
+ */
 const LOSSES = `
   SELECT l.address AS address, l.to AS to, min(${stepAfter('(l.after + 1)')}) OVER (PARTITION BY l.address ORDER BY l.to DESC) AS step
   FROM (${UNCARRIED}) AS l`;
 
-/** What was read while no stream brought the account holds in the slot of the reading alone. */
+/** A state that was read while no stream carried the account holds in the slot of that reading alone. */
 const FIRST_UNCARRIED = `if(w.step = 0, ${NEVER}, greatest(w.step, ${stepAfter('(s.seen + 1)')}))`;
 
 /** The first step whose end lies behind an hour. */
@@ -112,7 +122,7 @@ export const BEGUN = stepBehind('intDiv(created_at, 3600)');
 
 const LAST_HOUR = 'toUInt32(4294967295)';
 
-/** What may keep states from being known, where there is any: stores without it are not asked for that of each account. */
+/** What the store has that may keep states from being known: where it has none, no account is looked up for that. */
 export interface Lacking {
   /** Changes that the stream did not bring. */
   changes: boolean;
@@ -131,8 +141,9 @@ export async function lackingIn(store: Store): Promise<Lacking> {
 /**
  * The closing states of accounts, each with the steps at which it is the last: from `since` on and before `until`, numbers
  * from 1 on. From the step `lost` on it is not known to hold. The rules are those of a policy's own history.
- * @param addresses a question for those of the accounts: what is of the key alone is looked at before anything else of a row.
- * @param which a condition on the rows beside that.
+ * @param addresses a subquery for the accounts' addresses: a condition on the key alone, checked before the rest of a
+ * row.
+ * @param which a further condition on the rows.
  */
 export const spans = (
   addresses: string,

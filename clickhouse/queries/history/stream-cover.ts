@@ -3,13 +3,13 @@ import type { HoleRow } from '../../hour-tables.ts';
 
 /** Where hours begin in slots, and which slots the stream did not bring. */
 export interface StreamCover {
-  /** Oldest first; the last is the first behind the range. */
+  /** Oldest first; the last one is the first hour behind the range. */
   hours: { hour: number; slot: string }[];
-  /** Those that begin first come first. */
+  /** In the order of their first slots. */
   holes: HoleRow[];
 }
 
-/** Of the hours from one up to another. */
+/** The cover of the hours from `from` up to `to`. */
 export async function streamCover(store: Store, from: number, to: number): Promise<StreamCover> {
   const [hours, holes] = await Promise.all([
     store.query<StreamCover['hours'][number]>(
@@ -26,7 +26,7 @@ export async function streamCover(store: Store, from: number, to: number): Promi
   return { hours, holes };
 }
 
-/** The first slot that is not before an hour begins, as far as the stream has told; null where it has not. */
+/** The first slot that is not before an hour begins; null where the stream has not come that far. */
 export type FirstSlots = (hour: number) => bigint | null;
 
 export function firstSlots({ hours }: Pick<StreamCover, 'hours'>): FirstSlots {
@@ -40,7 +40,7 @@ export function firstSlots({ hours }: Pick<StreamCover, 'hours'>): FirstSlots {
   return (wanted) => {
     const known = found.get(wanted);
     if (known !== undefined) return known;
-    // Behind those that are as late stand earlier ones alone.
+    // Binary search for the last entry whose hour is not before the wanted one: the hours fall.
     let [low, high] = [0, lowest.length];
     while (low < high) {
       const middle = (low + high) >>> 1;

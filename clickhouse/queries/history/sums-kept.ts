@@ -5,9 +5,9 @@ import { askInLines, type Question } from '../../question.ts';
 import { BEGUN, CHANGES, type StepParams, stepAfter, stepBehind } from './spans.ts';
 
 /**
- * What sums are made of beside slots, each part at the first step that it counts at: how often hours were written to, and
- * from when on accounts are carried, the policies there are, and changes that the stream did not bring. Hashes are added
- * up, so that no order matters.
+ * What sums are made of beside slots, each part at the first step that it counts at: how often hours were written to,
+ * the policies there are, changes that the stream did not bring, and how often it was written that accounts are carried
+ * or lost. Hashes are added up, so that no order matters.
  */
 const PARTS = `
   SELECT ${stepBehind('hour')} AS step, 'written' AS part, toString(sum(written)) AS value FROM hour_writes GROUP BY step
@@ -22,7 +22,7 @@ const PARTS = `
 
 const MOST = 1n << 128n;
 
-/** Of each step what its sums are made of: two that are the same have the same sums. */
+/** For each step a text that identifies what its sums are made of: where the text is the same the sums are. */
 export async function madeOf(store: Store, params: StepParams): Promise<string[]> {
   const parts = await store.query<{ step: number; part: string; value: string }>(PARTS, params);
   const sums = new Map<string, bigint>();
@@ -37,15 +37,15 @@ export async function madeOf(store: Store, params: StepParams): Promise<string[]
   });
 }
 
-/** Hours of the first question; of the others as many as are so much text, which comes in one piece. */
+/** Hours of the first question; each further one asks for as many as are so much text, which comes in one piece. */
 const FIRST_HOURS = 24;
 const CHARS_A_QUESTION = 2_000_000;
-/** Of that text: to read it and to fold it takes some 2 ms. */
+/** Text between two turns of the event loop: to read it and to fold it takes some 2 ms. */
 const CHARS_AT_ONCE = 200_000;
 
 /**
- * What is kept of the steps, by step; null where nothing is that still holds.
- * @param made of the sums of a step as they are kept, JSON. They may be many: others have their turns between them.
+ * What is stored for each step; null where nothing is that still holds.
+ * @param made makes it of the stored sums of a step, JSON. They may be many: other work has its turns between them.
  */
 export async function sumsKept<Made>(
   store: Store,

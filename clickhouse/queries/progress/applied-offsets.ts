@@ -18,7 +18,7 @@ export interface AppliedPlace {
   writtenAt: number | null;
 }
 
-/** Likewise, with what tells these offsets from the same ones of another log. */
+/** The same, with the times of writing, which tell these offsets from equal ones of another log. */
 export async function appliedPlaces(store: Store): Promise<ReadonlyMap<string, AppliedPlace>> {
   const rows = await store.query<{ place: string; log_offset: string; written_at: string | null }>(
     `SELECT concat(topic, '/', toString(log_partition)) AS place, log_offset, written_at FROM applied FINAL`,

@@ -3,22 +3,22 @@ import { createBatcher } from '../../../runtime/batcher.ts';
 import { addChanges, type ChangedTable, type Changes, noteKeys } from '../../changes.ts';
 import type { Store } from '../../client.ts';
 
-/** Readers that are further behind than half of what the table keeps begin anew. */
+/** How long the table keeps changes; readers that are further behind than half of that begin anew. */
 export const CHANGES_KEPT_MS = 30 * 60_000;
 
 /**
- * Each process that wrote is one, and another where an insert has failed: they travel as a bound parameter, of which a
- * server takes 131,072 characters, encoded. Who has read of more begins anew.
+ * Each process that wrote counts as a writer, and as a further one after each failed insert. Writers travel as a bound
+ * parameter, of which a server takes 131,072 characters, encoded: a reader that has read of more of them begins anew.
  */
 const MOST_WRITERS = 2_000;
 
-/** The last number of each writer that was read. */
+/** The last number that was read of each writer. */
 export type ChangePlace = ReadonlyMap<string, bigint>;
 
 /**
- * Writes what was changed to the table of changes, one row after the other: of a writer's rows none is seen before
- * the one with the number below. Behind an insert that has failed goes on another writer: its row may be there all the
- * same, and whoever has read its number would read no other with it.
+ * Writes what was changed to the table of changes, one row after the other, so that no row of a writer is seen before
+ * the one with the number below. After a failed insert it goes on as a new writer: the row may be there all the same,
+ * and a reader that has read its number would skip another row with that number.
  */
 export function createAnnouncer(store: Store): (changes: Changes) => Promise<void> {
   let writer = randomUUID();
@@ -43,7 +43,7 @@ export function createAnnouncer(store: Store): (changes: Changes) => Promise<voi
   });
 }
 
-/** Where the table of changes is now. */
+/** The place behind all rows of the table of changes. */
 export async function changePlace(store: Store): Promise<ChangePlace> {
   const rows = await store.query<{ writer: string; last: string }>(
     'SELECT writer, max(seq) AS last FROM changes GROUP BY writer',

@@ -2,7 +2,7 @@ import { NO_ADDRESS } from '../../../schemas/records.ts';
 import type { Store } from '../../client.ts';
 import { byTransaction, type InSlot, nameOf } from '../transactions/by-transaction.ts';
 
-/** A dead letter that nothing has resolved, and the record of the log that it was found in. */
+/** A dead letter that is not resolved, and the record of the log that it was found in. */
 export interface OpenLetter {
   id: string;
   what: string;
@@ -34,7 +34,7 @@ const OPEN_OF_TRANSACTIONS = `(
      LEFT JOIN (SELECT id, max(read_at) AS resolved FROM resolved_letters GROUP BY id) AS r ON r.id = d.id
      WHERE d.found > r.resolved`;
 
-/** Whether a transaction waits that could not be read. */
+/** Whether there is an open letter of a transaction that could not be read. */
 export async function waitsForTransaction(store: Store): Promise<boolean> {
   const rows = await store.query(`SELECT d.id AS id FROM ${OPEN_OF_TRANSACTIONS} LIMIT 1`);
   return rows.length > 0;
@@ -56,7 +56,7 @@ export async function lettersOf(
   return letters.filter((letter) => names.has(nameOf(letter))).map(({ id, read_at }) => ({ id, read_at }));
 }
 
-/** These count no more, unless they are found again later. */
+/** Marks these as resolved: they do not count any more, unless they are found again later. */
 export async function resolveLetters(
   store: Store,
   letters: readonly Pick<OpenLetter, 'id' | 'read_at'>[],
@@ -67,7 +67,7 @@ export async function resolveLetters(
   );
 }
 
-/** Which letters about replies of venues were resolved: no log tells of it. */
+/** Which letters about replies of venues were resolved: the log does not tell. */
 export async function resolvedReplies(store: Store): Promise<Pick<OpenLetter, 'id' | 'read_at'>[]> {
   return store.query<Pick<OpenLetter, 'id' | 'read_at'>>(
     `SELECT id, toString(max(read_at)) AS read_at FROM resolved_letters
@@ -76,8 +76,8 @@ export async function resolvedReplies(store: Store): Promise<Pick<OpenLetter, 'i
 }
 
 /**
- * Of the letters about replies of venues, those whose matter was read well since: `at` names what it is about, and of
- * what is asked for as one thing (catalogue, currencies, a list of prices) any reading counts.
+ * Of the letters about replies of venues, the ids of those whose subject was read well since. `at` names the subject;
+ * for what is asked for as a whole (catalogue, currencies, a list of prices) any later reading counts.
  */
 export async function outdatedLetters(store: Store): Promise<Set<string>> {
   const rows = await store.query<{ id: string }>(

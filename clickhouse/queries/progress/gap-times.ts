@@ -6,8 +6,8 @@ const isUntimed = ({ open_partitions, to_time }: GapState): boolean =>
   open_partitions > 0 && to_time === null;
 
 /**
- * The gaps, those that are open and whose end has no time with one that it is not behind: an hour that began behind all
- * of them is over by then. Nobody may ever tell the time itself, and a gap may be years old.
+ * The gaps, each open one whose end has no time with an upper bound of it: the end of the first hour that is known to
+ * have begun behind all such ends. The time itself may never be known, and a gap may be years old.
  */
 export async function withTimes(store: Store, gaps: readonly GapState[]): Promise<readonly GapState[]> {
   const ends = gaps.filter(isUntimed).map(({ to_slot }) => BigInt(to_slot));

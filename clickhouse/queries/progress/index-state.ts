@@ -6,25 +6,28 @@ import { type PartRow, partsOf, whileUnmoved } from './unmoved.ts';
 
 /** How far the index is, over all partitions of accounts and transactions. */
 export interface AppliedState {
-  /** That have a row of their own. */
+  /** Partitions that have a row of their own. */
   partitions: number;
-  /** That the log has. */
+  /** Partitions of transactions that the log has. */
   transaction_partitions: number;
-  /** Lowest marker; '0' before each partition has one. */
+  /** Slot of the lowest marker; '0' before each partition has one. */
   slot: string;
-  /** Of the partition that is furthest; '0' where none has one. */
+  /** Slot of the highest marker of a partition; '0' where none has one. */
   highest_slot: string;
   block_time: string | null;
   /** Up to which slot followed addresses are applied too, and its time. */
   followed: string;
   followed_time: string | null;
-  /** Null where none is known that stands. */
+  /** Null where no transaction that stands is known. */
   last_signature: string | null;
-  /** Up to which slot all of transactions' partitions are what the chain says; null before that. */
+  /** The slot up to which all partitions of transactions were found to be what the chain says; null before that. */
   verified_slot: string | null;
   /** Unix milliseconds of the newest write of any materialiser. */
   applied_at: string;
-  /** How often events came in too far behind for who looks at the newest slots, in gaps not counted, or closed gaps were opened anew. */
+  /**
+   * Batches with events, outside gaps, too far back for followers of the newest slots, or that opened a closed gap
+   * anew.
+   */
   late_batches: number;
 }
 
@@ -32,7 +35,7 @@ export interface AppliedState {
 interface AppliedPart {
   part: 'applied' | 'declared' | 'verified';
   topic: string;
-  /** Of a topic the number of its partitions. */
+  /** Of a `declared` part the number of the topic's partitions. */
   slot: string;
   block_time: string | null;
   followed: string;
@@ -41,11 +44,13 @@ interface AppliedPart {
   last_signature_slot: string;
   last_signature_index: number;
   applied_at: string;
-  /** Null: none was counted yet. */
+  /** Null where they were not counted yet. */
   late_batches: number | null;
 }
 
-/** There are few rows, and to have the engine add them up costs several times as much as to read them. */
+/**
+ * The rows are few: they are added up here, since having the engine do so costs several times as much as reading them.
+ */
 export async function appliedState(store: Store): Promise<AppliedState> {
   const rows = await store.query<AppliedPart>(
     `SELECT 'applied' AS part, topic, slot, block_time, ifNull(a.followed, slot) AS followed,
@@ -87,7 +92,7 @@ export async function appliedState(store: Store): Promise<AppliedState> {
 
 const compared = (one: string, other: string) => Number(BigInt(one) - BigInt(other));
 const bySlot = (one: AppliedPart, other: AppliedPart) => compared(one.slot, other.slot);
-/** Of one slot the newest time first: a partition may know none of it, or that of an earlier one. */
+/** Of equal slots the newest time first: a partition may not know the slot's time, or have that of an earlier slot. */
 const byFollowed = (one: AppliedPart, other: AppliedPart) =>
   compared(one.followed, other.followed) || timeFollowed(other) - timeFollowed(one);
 const timeFollowed = ({ followed_time }: AppliedPart) => Number(followed_time ?? -1);
@@ -98,7 +103,7 @@ const byLastSignature = (one: AppliedPart, other: AppliedPart) =>
 /** One interval of slots whose transactions the stream did not bring. */
 export interface GapState {
   from_slot: string;
-  /** Highest slot still to be read; of a closed gap its last value. */
+  /** Highest slot still to be read; of a closed gap the last value that it had. */
   to_slot: string;
   /** Null where one of the partitions that still hold it open does not know the time. */
   to_time: string | null;
@@ -107,9 +112,14 @@ export interface GapState {
   /** What keeps it open: a transaction that cannot be read, or the first slot of the history that the node keeps. */
   unread: string | null;
   first_slot: string | null;
-  /** Of a closed gap: where history was to begin, above its first slot. What is before that was not read. */
+  /**
+   * Of a closed gap: the slot above its first one at which history was to begin. What lies before that was not read.
+   */
   begin: string | null;
-  /** Partitions of which that and what keeps it open is of an earlier record than the rest, and told in a moment. */
+  /**
+   * Partitions whose `unread`, `first_slot` and `begin` are of an earlier record than the rest; they follow in a
+   * moment.
+   */
   behind: number;
 }
 
@@ -131,29 +141,29 @@ export const gapStates = whileUnmoved(['gaps', 'gap_places'], (store) =>
   ),
 );
 
-/** A gap holds until every partition of transactions has applied its closing, its opening included. */
+/** The gaps that are open: a gap is until every partition of transactions has applied its opening and its closing. */
 export const openOf = (gaps: readonly GapState[], applied: AppliedState): GapState[] =>
   gaps.filter((gap) => gap.open_partitions > 0 || gap.partitions < applied.transaction_partitions);
 
-/** The transactions that are incomplete now, and what they take with them. */
+/** The transactions that are incomplete now, and the figures that are absent because of them. */
 export interface IncompleteState {
   count: number;
   /**
-   * Policies, each beside something that is missing of it, as in schemas/incomplete.ts, and the newest and the oldest block
-   * time of the transactions that lack it; null where that of one is not known.
+   * Policies, each with one thing that is missing of it, as in schemas/incomplete.ts, and the newest and the oldest
+   * block time of the transactions that lack it; null where the time of one of them is not known.
    */
   policies: [policy: string, missing: string, newest: string | null, oldest: string | null][];
   /** UTC days, YYYY-MM-DD, likewise. */
   days: [day: string, missing: string][];
-  /** What is missing of a day that is not known. */
+  /** What is missing of transactions whose day is not known. */
   undated: string[];
-  /** Events that are known, of slots whose time is not, or was told just now. */
+  /** Events that are known, of slots whose time is not known, or became known just now. */
   undatedEvents: UndatedEvent[];
 }
 
-/** Stands above every time: whether it is the newest nobody knows. */
+/** Stands for an unknown time, above every other: it may be the newest. */
 const UNKNOWN_TIME = 'toInt64(9223372036854775807)';
-/** Stands below every time: likewise of the oldest. */
+/** Stands for an unknown time, below every other: it may be the oldest. */
 const UNKNOWN_OLDEST = 'toInt64(-1)';
 
 export async function incompleteState(store: Store): Promise<IncompleteState> {
@@ -178,10 +188,10 @@ export async function incompleteState(store: Store): Promise<IncompleteState> {
   return { ...row, undatedEvents: events };
 }
 
-/** One over those of the rows: two subqueries beside one another cost twice as much. */
+/** One hash over those of all rows, in one subquery: two side by side cost twice as much. */
 const HASH = 'hex(sipHash128(arraySort(groupArray(hash))))';
 
-/** There are as many as there ever were. */
+/** Gaps are never deleted, so this reads all there ever were: hence only when their table has changed. */
 const markOfGaps = whileUnmoved(['gaps'], async (store): Promise<string> => {
   const hashes = "SELECT sipHash128('gap', from_slot, log_partition, closed) AS hash FROM gaps FINAL";
   const [row] = await store.query<{ mark: string }>(`SELECT ${HASH} AS mark FROM (${hashes})`);
@@ -199,15 +209,21 @@ const MARK = `${PARTS}
     UNION ALL
     SELECT sipHash128('undated', slot, signature, position, ifNull(block_time, 0), summed) FROM (${STILL_UNDATED}))`;
 
-/** The same where nothing was ever incomplete or without a time, and whether something was: half of what the whole costs. */
+/**
+ * The same for a store in which nothing was ever incomplete or undated, with a check of that: half the cost of the
+ * whole.
+ */
 const MARK_OF_GAPS = `${PARTS}
   UNION ALL (SELECT '${MORE}', '' FROM incomplete_by_slot LIMIT 1)
   UNION ALL (SELECT '${MORE}', '' FROM undated_events LIMIT 1)`;
 
-/** Where something once was incomplete or without a time. */
+/** The stores in which something once was incomplete or without a time. */
 const withMore = new WeakSet<Store>();
 
-/** A text that changes with what is missing: a gap that opens or closes in any partition, a transaction that is incomplete or whole again. */
+/**
+ * A text that changes with what is missing: where a gap opens or closes in any partition, or a transaction becomes
+ * incomplete or whole again.
+ */
 export const missingMark = sharedRead(async (store): Promise<string> => {
   let rows = withMore.has(store) ? null : await store.query<PartRow>(MARK_OF_GAPS);
   if (rows === null || rows.some(({ of }) => of === MORE)) {

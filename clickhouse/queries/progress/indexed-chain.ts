@@ -2,7 +2,7 @@ import type { Rpc, RpcNodes } from '../../../runtime/rpc/rpc.ts';
 import { onlySameChain, otherChain, type SlotTime } from '../../../runtime/rpc/same-chain.ts';
 import type { Store } from '../../client.ts';
 
-/** The last slot that is applied of any partition and whose block time is known. */
+/** The highest applied slot of any partition whose block time is known. */
 export async function lastPlace(store: Store): Promise<SlotTime | null> {
   const [row] = await store.query<{ slot: string; time: string }>(
     `SELECT slot, block_time AS time FROM applied FINAL
@@ -13,7 +13,7 @@ export async function lastPlace(store: Store): Promise<SlotTime | null> {
   return row === undefined ? null : { slot: BigInt(row.slot), time: Number(row.time) };
 }
 
-/** The last slot with an event, so many slots before the last that is applied, whose block time is known. */
+/** The last slot with an event of known time that lies at least `slots` before the last applied one. */
 export async function placeBefore(
   store: Store,
   slots: bigint,
@@ -29,7 +29,7 @@ export async function placeBefore(
   return row === undefined ? null : { slot: BigInt(row.slot), time: Number(row.time) };
 }
 
-/** Of several nodes those of the chain that is indexed; a node is not asked for that each time. */
+/** The nodes without those of another chain than the indexed one; a node's verdict holds for a while. */
 export const ofIndexedChain = (rpc: RpcNodes, store: () => Store, warn: (words: string) => void): Rpc =>
   onlySameChain(rpc, {
     place: () => lastPlace(store()),

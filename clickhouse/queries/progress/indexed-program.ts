@@ -6,8 +6,8 @@ import { alone } from '../../schema/migration-lock.ts';
 import { noRowsOfNoTable } from '../../schema/unknown-table.ts';
 
 /**
- * Whether the database says that it is of this program; false where nobody has said of which it is yet.
- * @throws ConfigError where it is of another: sums without the history of the one, or of both together, would look whole.
+ * Whether the database is declared to be of this program; false where no program was declared yet.
+ * @throws ConfigError where it is of another: sums without the history of one, or over both together, would look whole.
  */
 export async function isOfProgram(store: Store, programId: string): Promise<boolean> {
   const rows = await store
@@ -18,14 +18,14 @@ export async function isOfProgram(store: Store, programId: string): Promise<bool
   throw ofAnotherProgram(`the database ${store.database}`, other.program, programId);
 }
 
-/** What a process that is given a database, or a log, of another program than PROGRAM_ID ends with. */
+/** The error that ends a process whose database, or log, is of another program than PROGRAM_ID. */
 export const ofAnotherProgram = (what: string, other: string, programId: string): ConfigError =>
   new ConfigError(
     `${what} is of the program ${named(other)}, and PROGRAM_ID is ${named(programId)}: set PROGRAM_ID to the one that it is of, or give the other an empty database in CLICKHOUSE_URL (a directory in DATA_DIR, where that is not set) and, where KAFKA_BROKERS is set, a log of its own in KAFKA_TOPIC_PREFIX, which npm run migrate makes`,
   );
 
 /**
- * Says that a database is of this program, before anything of it is written there.
+ * Declares that a database is of this program, before anything else is written there.
  * @throws ConfigError where it is of another.
  */
 export async function declareProgram(store: Store, programId: string, cluster: string | null): Promise<void> {
@@ -34,7 +34,7 @@ export async function declareProgram(store: Store, programId: string, cluster: s
     if (!(await isOfProgram(store, programId)))
       await store.insert('indexed_program', [{ program: programId }]);
   };
-  // Of two that are first, with a program each, the second finds what the first has said.
+  // Of two processes that come first, with a program each, the second finds what the first has declared.
   await (store.exclusive ? declare() : alone(store, onClusterClause(cluster), declare));
 }
 

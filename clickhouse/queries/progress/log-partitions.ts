@@ -5,7 +5,7 @@ import type { Store } from '../../client.ts';
 type Partitions = Readonly<Record<string, number>>;
 
 /**
- * Says how many partitions there are, before anything of them is applied.
+ * Declares how many partitions the log has, before anything of them is applied.
  * @throws ConfigError where the database was filled from another number.
  */
 export async function declarePartitions(store: Store, partitions: Partitions): Promise<void> {
@@ -15,8 +15,8 @@ export async function declarePartitions(store: Store, partitions: Partitions): P
 }
 
 /**
- * That a log may be written to, or read for a database.
- * @returns false where the database was filled from none yet.
+ * Checks that a log may be written to, or read, for a database.
+ * @returns false where the database was not filled from any log yet.
  * @throws ConfigError where it was filled from another number: keys have moved between partitions since, and sums over
  * partitions would count their facts twice.
  */

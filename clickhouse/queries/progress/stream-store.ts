@@ -3,7 +3,7 @@ import { inPieces } from '../../key-pieces.ts';
 import { STANDING } from '../transactions/disputed.ts';
 import { UNRESOLVED } from '../transactions/unresolved.ts';
 
-/** The offset after the last applied one, by topic, for a log that keeps none of its own. */
+/** The offset after the last applied one, by topic: for a log that keeps no offsets of its own. */
 export async function startOffsets(store: Store): Promise<Record<string, bigint>> {
   const rows = await store.query<{ topic: string; next: string }>(
     'SELECT topic, max(log_offset) + 1 AS next FROM applied FINAL GROUP BY topic',
@@ -11,19 +11,19 @@ export async function startOffsets(store: Store): Promise<Record<string, bigint>
   return Object.fromEntries(rows.map(({ topic, next }) => [topic, BigInt(next)]));
 }
 
-/** Up to which slots everything is applied, and followed addresses are. */
+/** The slots up to which all is applied, and up to which followed addresses are. */
 export interface AppliedPosition {
   slot: bigint;
   followed: bigint;
 }
 
-/** The last marker of a partition that is applied. */
+/** The last applied marker of a partition. */
 export interface AppliedMarker extends AppliedPosition {
-  /** The first offset of the partition that is not. */
+  /** The first offset of the partition that is not applied. */
   next: bigint;
 }
 
-/** Of each partition of accounts and transactions that has one, by `topic/partition`. */
+/** The applied marker of each partition of accounts and transactions that has one, by `topic/partition`. */
 export async function appliedMarkers(store: Store): Promise<ReadonlyMap<string, AppliedMarker>> {
   const rows = await store.query<{
     place: string;
@@ -57,7 +57,7 @@ export async function appliedPosition(store: Store, partitions: number): Promise
 const lowest = (numbers: readonly bigint[]): bigint | undefined =>
   numbers.toSorted((one, other) => (one < other ? -1 : 1))[0];
 
-/** Of its slots the one. */
+/** The slot alone of the same position. */
 export async function lowestMarker(store: Store, partitions: number): Promise<bigint | null> {
   return (await appliedPosition(store, partitions))?.slot ?? null;
 }
@@ -92,7 +92,7 @@ export async function followedAccounts(
   return rows.map(({ named, ...row }) => ({ ...row, named: Number(named) === 1 }));
 }
 
-/** Whether somebody wrote an address into an account: a balance whose owner is no policy, a mint that no policy launched. */
+/** Whether an account merely names an address: a balance that no policy owns, a mint that no policy launched. */
 const NAMED: Record<FollowedAs, string> = {
   ...{ program: '0', metadata: '0', pool: '0', curve_config: '0' },
   token_account: 'argMax(owner, version) NOT IN (SELECT address FROM policies)',
@@ -103,18 +103,18 @@ export interface OpenGap {
   fromSlot: bigint;
   toSlot: bigint;
   toTime: number | null;
-  /** A place of its list that is above what is left. */
+  /** A signature in the list of its transactions, above all that is still to be read. */
   before: string | null;
-  /** Of one of a single slot: a transaction that could not be read. */
+  /** Of a gap of a single slot: a transaction that could not be read. */
   signature?: string;
 }
 
 /**
- * Gaps that some partition has not seen closed, as far as any of those has it. Of one that has, a backfill says how far
- * it has read, and that is no gap.
+ * Gaps that some partition has not seen closed, as far as any such partition has them open. In a partition that has
+ * seen one closed, `to_slot` is how far a backfill has read, which is not a gap.
  */
 export async function openGaps(store: Store): Promise<OpenGap[]> {
-  // Nearly always there is none, which is told at a third of the cost.
+  // Nearly always there is none, which this finds out at a third of the cost.
   const open = await store.query<{ from_slot: string }>(
     'SELECT from_slot FROM gaps FINAL WHERE closed = 0 LIMIT 1',
   );
@@ -145,8 +145,8 @@ export async function openGaps(store: Store): Promise<OpenGap[]> {
 }
 
 /**
- * Of gaps with some first slots, up to where those were read that no partition has open. Who closes what nobody has opened
- * since says no more than the first slot.
+ * Of the gaps with these first slots, up to where those were read that no partition has open. A closing without an
+ * opening says no more than the first slot.
  */
 export async function closedUpTo(store: Store, fromSlots: readonly bigint[]): Promise<Map<bigint, bigint>> {
   const pieces = await inPieces(fromSlots.map(String), (slots) =>
@@ -159,7 +159,7 @@ export async function closedUpTo(store: Store, fromSlots: readonly bigint[]): Pr
   return new Map(pieces.flat().map((row) => [BigInt(row.from_slot), BigInt(row.read_to)]));
 }
 
-/** Where history was read from on, and the gaps that were closed above their first slot. */
+/** The slot from which on history was read, and the gaps that were read only from above their first slot. */
 export async function historyBegin(
   store: Store,
 ): Promise<{ firstSlot: bigint | null; clipped: { fromSlot: bigint; firstSlot: bigint }[] }> {
@@ -179,7 +179,7 @@ export async function historyBegin(
   };
 }
 
-/** Whether a transaction of the program is stored of a slot before, but one that was struck out. */
+/** Whether a transaction of the program is stored of a slot before this one; struck ones do not count. */
 export async function hasTransactionBefore(store: Store, slot: bigint): Promise<boolean> {
   const parts = ['whole_transactions', 'events_by_slot', 'incomplete_by_slot'].map(
     (table) => `SELECT 1 FROM ${table} WHERE slot < {slot:UInt64} AND (slot, signature) NOT IN (
@@ -190,7 +190,9 @@ export async function hasTransactionBefore(store: Store, slot: bigint): Promise<
   return rows.length > 0;
 }
 
-/** Transactions with cut logs that nothing has resolved, the newest first: of the others most were read by runs before. */
+/**
+ * Transactions with cut logs that are not resolved, the newest first: most of the older ones earlier runs have tried.
+ */
 export async function unresolvedTransactions(
   store: Store,
 ): Promise<{ signature: string; slot: bigint; blockTime: number | null }[]> {

@@ -11,7 +11,7 @@ export interface UnsettledSweep {
   policies: string[];
 }
 
-/** What a policy was at the end of a slot. */
+/** The mark and the swept profit of a policy at the end of a slot. */
 export interface PolicyMark {
   slot: bigint;
   hwm: bigint;
@@ -26,15 +26,15 @@ export interface Sweep {
   toHolders: bigint;
   /** Its index in the block where that is known. */
   index: number | null;
-  /** Its place in the slot while that is null. */
+  /** Stand-in for its place in the slot while `index` is null. */
   order: number;
   blockTime: number | null;
 }
 
-/** A place in their order: by slot, then by signature. */
+/** A place in the order of unsettled sweeps: by slot, then by signature. */
 export type SweepPlace = Pick<UnsettledSweep, 'slot' | 'signature'>;
 
-/** The first of them behind a place. */
+/** The first unsettled sweeps behind a place. */
 export async function unsettledSweeps(
   store: Store,
   upTo: bigint,
@@ -51,10 +51,12 @@ export async function unsettledSweeps(
   return rows.map((row) => ({ ...row, slot: BigInt(row.slot) }));
 }
 
-/** Slots that were made twice: a mark that was seen first in one of them may be of the version that died. */
+/**
+ * Slots of which there were two versions: a mark that was first seen in one of them may be of the version that died.
+ */
 const MADE_TWICE = 'SELECT after_slot + 1 FROM stream_holes WHERE to_slot = after_slot + 2';
 
-/** The marks of a policy around a slot: the last that was seen before it, and the first at it or behind; with those beside them. */
+/** The two marks of a policy nearest before a slot, and the two nearest at it or behind it; the nearest come first. */
 export async function marksAround(
   store: Store,
   policy: string,
@@ -104,7 +106,7 @@ export async function sweepsBetween(
   }));
 }
 
-/** What is missing of other transactions between two slots that may be a policy's. */
+/** The transactions between two slots that may lack something of a policy, and what they lack. */
 export async function missingBetween(
   store: Store,
   policy: string,
@@ -119,7 +121,7 @@ export async function missingBetween(
   );
 }
 
-/** Profits that were told of some transactions, by signature and policy. */
+/** The profits that were settled for some transactions, by signature and policy. */
 export async function sweptProfits(
   store: Store,
   signatures: readonly string[],

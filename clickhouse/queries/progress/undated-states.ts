@@ -6,7 +6,7 @@ export interface UndatedState {
   slot: bigint;
 }
 
-/** The first states behind an address, so many at most, that stand as of a slot whose time no source knew. */
+/** The first `most` states behind an address that stand as of a slot whose time no source knew. */
 export async function undatedStates(store: Store, behind: string, most: number): Promise<UndatedState[]> {
   const tables = await tablesWithAny(store, behind);
   if (tables.length === 0) return [];
@@ -22,12 +22,12 @@ export async function undatedStates(store: Store, behind: string, most: number):
   return rows.map(({ address, slot }) => ({ address, slot: BigInt(slot) }));
 }
 
-/** When a state of undated_hours was, as it was told since; null where it was not. */
+/** The block time of a state of undated_hours, as it became known since; null where it did not. */
 export const TOLD_TIME = `JSONExtract(state, 'block_time', 'Nullable(Int64)')`;
 
 /**
- * The first closing states behind one, by slot and address, so many at most, whose hour is not known yet, be it that others
- * came behind them since. There are few: each is of a slot whose time was not known when its state came.
+ * The first `most` closing states behind one, by slot and address, whose hour is not known yet, even where later states
+ * have followed. There are few: each is of a slot whose time was not known when its state came.
  */
 export async function waitingHours(
   store: Store,
@@ -44,7 +44,10 @@ export async function waitingHours(
   return rows.map(({ address, slot }) => ({ address, slot: BigInt(slot) }));
 }
 
-/** Those where any state ever written has none: nearly always there is no such table, and the one column tells. */
+/**
+ * The tables in which any state ever written has no time: nearly always there is none, and one column is enough to
+ * tell.
+ */
 async function tablesWithAny(store: Store, behind: string): Promise<LatestTable[]> {
   const parts = LATEST_TABLES.map(
     (table) =>

@@ -1,12 +1,12 @@
 import type { Store } from '../../client.ts';
 
-/** What names a table of one server as it stands: a part is never changed, and none has the name of one that was. */
+/** Parts, which identify the content of a table of one server: a part never changes, and its name is not used again. */
 export interface PartRow {
   of: string;
   part: string;
 }
 
-/** Rows that tell it of some tables, at the cost of a table without rows. */
+/** A query for the parts of some tables, which costs as much as one of a table without rows. */
 export const partsOf = (tables: readonly string[]): string =>
   tables
     .map(
@@ -21,7 +21,7 @@ const nameOf = (parts: readonly PartRow[]): string =>
     .sort()
     .join();
 
-/** Of replicas each has come to parts of its own, and of two questions either may be answered by another. */
+/** Only this engine is of one server: replicas have parts of their own, and may each answer one of two questions. */
 const ONE_SERVER = 'ReplacingMergeTree';
 
 async function areOfOneServer(store: Store, tables: readonly string[]): Promise<boolean> {
@@ -33,13 +33,13 @@ async function areOfOneServer(store: Store, tables: readonly string[]): Promise<
   return rows.length === tables.length;
 }
 
-/** A server that lost what it had acknowledged, or all of the table, may give a name again. */
+/** How long an answer is trusted: a server that lost acknowledged writes, or the whole table, may use a name again. */
 const TRUSTED_MS = 60_000;
 
-/** The answer is shared: nobody changes it. */
+/** The answer is shared: callers must not change it. */
 export interface UnmovedRead<Answer> {
   (store: Store): Promise<Answer>;
-  /** For who was told the parts with something else: of that moment or a later one. */
+  /** For a caller that read the parts along with something else: an answer of that moment or a later one. */
   at(store: Store, parts: readonly PartRow[]): Promise<Answer>;
 }
 
@@ -50,7 +50,10 @@ interface Kept<Answer> {
   answer: Answer;
 }
 
-/** A question over all rows of tables that hardly ever change, asked again once one of them has moved: an insert or a merge. */
+/**
+ * A question over all rows of tables that hardly ever change, asked again once an insert or a merge changed one of
+ * them.
+ */
 export function whileUnmoved<Answer>(
   tables: readonly string[],
   ask: (store: Store) => Promise<Answer>,
@@ -65,7 +68,7 @@ export function whileUnmoved<Answer>(
       return known.answer;
     const answer = await ask(store);
     const isOfOneServer = known?.isOfOneServer ?? (await areOfOneServer(store, tables));
-    // Where nothing has moved meanwhile, what was read is what they name.
+    // Where no part has changed meanwhile, the answer is of the parts of this name.
     if (!isOfOneServer || nameOf(await partsNow(store)) === name)
       kept.set(store, { isOfOneServer, name, at: began, answer });
     return answer;

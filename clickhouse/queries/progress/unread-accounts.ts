@@ -3,7 +3,7 @@ import type { Store } from '../../client.ts';
 import { inPieces } from '../../key-pieces.ts';
 import type { NamedAccountRow } from '../../progress-tables.ts';
 
-/** A policy, or the venue account of a policy for a token account, that an event names and nobody has read yet. */
+/** A policy, or the venue account of a policy for a token account, that an event names and that was not read yet. */
 export type UnreadAccount = Omit<NamedAccountRow, 'mint'>;
 
 const namesWhere = (ofNames: string, ofPolicies: string) => `
@@ -16,7 +16,7 @@ const namesWhere = (ofNames: string, ofPolicies: string) => `
 const ALL_UNREAD = namesWhere('true', 'true');
 const UNREAD_OF = namesWhere('policy IN {policies:Array(String)}', 'address IN {policies:Array(String)}');
 
-/** What the events of some mints name as they stand: one that was struck out or taken back is of no kind. */
+/** What the standing events of some mints name: one that was struck out or taken back has no kind. */
 const NAMED_BY_EVENTS = `
   SELECT DISTINCT policy, arrayJoin(if(kind = 'VenueRegistered', arrayConcat(
     ['', JSONExtractString(summary, 'tokenAccount')],
@@ -26,7 +26,7 @@ const NAMED_BY_EVENTS = `
 /** Mints of which an event was ever struck out or taken back. */
 const DOUBTFUL = 'SELECT DISTINCT mint FROM derived_events WHERE taken_back = 1';
 
-/** Names whose account nobody has read yet, whether or not an event of theirs stands. @param policies null: of all */
+/** Names whose account was not read yet, whether or not an event that names it stands. @param policies null: of all */
 export async function unreadNames(
   store: Store,
   policies: readonly string[] | null,
@@ -38,7 +38,7 @@ export async function unreadNames(
   return pieces.flat();
 }
 
-/** A name whose only event the chain does not have is nobody's to read: there may be no such account. */
+/** The names that a standing event has. Others are not to be read: there may be no such account. */
 export async function standingNames(
   store: Store,
   unread: readonly NamedAccountRow[],

@@ -14,13 +14,13 @@ import { STANDING } from '../transactions/disputed.ts';
 export interface StoredTransaction {
   signature: string;
   slot: bigint;
-  /** Whether something of it has no time, or is not summed up by it yet. */
+  /** Whether something of it has no time, or the day of its time is not summed up with it yet. */
   undated?: boolean;
-  /** Whether it may not have been written to its end. */
+  /** Whether not all of its rows may have been written. */
   unwritten?: boolean;
-  /** What it came to: it did something to a policy, or failed. Absent where it did nothing. */
+  /** Whether it did something to a policy, or failed. Left out where it did nothing. */
   outcome?: 'effects' | 'failed';
-  /** That the stream told two things of it: its index in the block as one of them has it, null where none does. */
+  /** Set where the stream brought two versions of it: its index in the block as one has it, null where none does. */
   disputed?: { index: number | null };
 }
 
@@ -36,7 +36,7 @@ export interface StoredEvent {
 
 /** The slot that every partition of transactions has seen verified; null before that. */
 export async function verifiedSlot(store: Store): Promise<bigint | null> {
-  // As everywhere with a row a partition: to have the engine add them up costs several times as much as to read them.
+  // With a row a partition, having the engine add them up costs several times as much as reading them.
   const rows = await store.query<{ isDeclared: 0 | 1; number: string }>(
     `SELECT 0 AS isDeclared, slot AS number FROM verified FINAL
      UNION ALL SELECT 1, toUInt64(partitions) FROM log_partitions FINAL WHERE topic = 'transactions'`,
@@ -58,7 +58,7 @@ export async function nextSlot(store: Store, from: bigint): Promise<bigint | nul
   return row === undefined ? null : BigInt(row.slot);
 }
 
-/** A transaction behind that slot, from which a list may go down. */
+/** A transaction behind that slot, from which on a list of signatures can be read downwards. */
 export async function signatureBehind(store: Store, slot: bigint): Promise<string | null> {
   const [row] = await store.query<{ signature: string }>(
     'SELECT signature FROM events_by_slot WHERE slot > {slot:UInt64} ORDER BY slot LIMIT 1',
@@ -67,14 +67,14 @@ export async function signatureBehind(store: Store, slot: bigint): Promise<strin
   return row?.signature ?? null;
 }
 
-/** Of some slots, events that came without a time and no day was told since to have by theirs. */
+/** Events of some slots that came without a time, and that no day has been summed up with since. */
 const UNSUMMED = `SELECT slot, signature, position FROM undated_events
   WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND (slot, signature, position) NOT IN (
     SELECT slot, signature, position FROM dated_events WHERE slot >= {from:UInt64} AND slot <= {to:UInt64})`;
 
 /**
- * Every transaction that something is stored of, whole or not, in these slots. policy_transactions is in the order of
- * policies: what is of other slots is left out before its versions are merged, for which all of its columns are read.
+ * Every transaction of these slots of which something is stored, whole or not. policy_transactions is in the order of
+ * policies: rows of other slots are left out before versions are merged, for which all of the columns are read.
  */
 export async function storedBetween(store: Store, from: bigint, to: bigint): Promise<StoredTransaction[]> {
   const rows = await store.query<{
@@ -120,7 +120,7 @@ export async function storedBetween(store: Store, from: bigint, to: bigint): Pro
   }));
 }
 
-/** The events of some transactions, those too that were taken out: sums may still have them. */
+/** The events of some transactions, including those that were taken out: sums may still have them. */
 export async function eventsOf(store: Store, transactions: readonly InSlot[]): Promise<StoredEvent[]> {
   return ofEach(transactions, (of) =>
     store.query<StoredEvent>(
@@ -145,7 +145,7 @@ export async function policiesOf(
   );
 }
 
-/** Once of each, and of no other slot: a signature may be there in two, asked for by different questions. */
+/** Rows of each transaction once, in its own slot: a signature may stand in two slots, asked for by two questions. */
 async function ofEach<Row extends InSlot>(
   transactions: readonly InSlot[],
   ask: (of: { slots: bigint[]; signatures: string[] }) => Promise<Row[]>,

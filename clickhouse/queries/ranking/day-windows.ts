@@ -24,7 +24,9 @@ export interface ClaimsOfDay {
   last_time: string | null;
 }
 
-/** What a window held when it was asked for, and what leaves and enters it first: it can be told without the store for a while. */
+/**
+ * What a window held when it was read, and what leaves and enters it first: for a while no store is needed to tell it.
+ */
 export interface Moving<Row, One> {
   row: Row;
   /** In the order in which they leave. */
@@ -37,7 +39,7 @@ export type EventWindow = Moving<EventsOfDay, number>;
 export type Claim = { time: number; quote: string; base: string };
 export type ClaimWindow = Moving<ClaimsOfDay, Claim>;
 
-/** Most windows have none. */
+/** Shared, since most windows have none. */
 const NONE: readonly never[] = [];
 
 export const NO_EVENTS: EventWindow = { row: { count: 0, last_time: null }, leaving: NONE, coming: NONE };
@@ -49,7 +51,7 @@ export const NO_CLAIMS: ClaimWindow = {
 /** Block times of the first event of a window, and of the first behind it. */
 export type Edges = { first_time: string | null; next_time: string | null };
 
-/** So many of those that leave first are known by their times, and of those that enter. */
+/** How many of those that leave first are kept with their times, and how many of those that enter first. */
 const KNOWN = 16;
 
 /** The first of what is in a window, and of what is ahead of it. */
@@ -78,15 +80,15 @@ const windowIn = (table: 'events' | 'events_by_slot', which: string): string =>
 
 const dayUpTo = (until: number) => ({ until, after: until - DAY_S });
 
-/** A second or two of the engine. */
+/** Most rows of a day to go through: a second or two of the engine. */
 const MOST_OF_DAY = 10_000_000;
 
-/** Of all mints of a stretch. */
+/** The windows of all mints of a stretch. */
 const byMintInOrder = (columns: string, which: string) => {
   const inStretch = inOrderUpTo(
     MOST_OF_DAY,
     `events_by_slot WHERE ${OF_DAY}`,
-    // Of the table in the order of slots the day alone is read, however long the past is.
+    // The table in the order of slots: of that one only the day is read, however long the past is.
     `SELECT mint AS key, mint, ${columns} ${windowIn('events_by_slot', which)} AND ${WITHIN('mint')}
      GROUP BY mint ORDER BY mint LIMIT {most:UInt32}`,
   );
@@ -143,7 +145,9 @@ export function claimsWindow(row: ClaimsRow): DayWindow<ClaimWindow> {
   return { row: window, until: toldUntil(window, Number(count), ({ time }) => time) };
 }
 
-/** Unix seconds until which a window can be told from what is known of it: of the last second there may be more. */
+/**
+ * Unix seconds until which a window can be told from what is kept of it: behind the last kept one there may be more.
+ */
 function toldUntil<One>(
   { leaving, coming }: Pick<Moving<unknown, One>, 'leaving' | 'coming'>,
   count: number,
@@ -157,7 +161,7 @@ function toldUntil<One>(
   );
 }
 
-/** What a window holds at a later moment that it can be told of, in unix seconds. */
+/** What a window holds at a later moment, unix seconds, until which it can be told from what is kept of it. */
 export function eventsAt(window: EventWindow, now: number): DayWindow<EventsOfDay> {
   const { row } = window;
   const { left, entered, until } = movedAt(window, (time) => time, now);
@@ -200,7 +204,7 @@ function movedAt<One>(
   timeOf: (one: One) => number,
   now: number,
 ): { left: readonly One[]; entered: readonly One[]; until: number } {
-  // What enters leaves behind all that was there.
+  // What enters the window leaves it later than all that is in it now.
   const all = coming.length === 0 ? leaving : [...leaving, ...coming];
   const stays = all.findIndex((one) => timeOf(one) + DAY_S > now);
   const ahead = coming.findIndex((one) => timeOf(one) > now);
@@ -215,7 +219,7 @@ function movedAt<One>(
   };
 }
 
-/** Unix seconds until which a window holds what it holds. */
+/** Unix seconds until which a window with these edges stays as it is. */
 export function untilOf({ first_time, next_time }: Edges): number {
   const leaves = first_time === null ? Number.POSITIVE_INFINITY : Number(first_time) + DAY_S;
   return Math.min(leaves, next_time === null ? Number.POSITIVE_INFINITY : Number(next_time));

@@ -1,7 +1,7 @@
 import type { Params } from '../../client.ts';
 import { END } from '../../in-order.ts';
 
-/** Some of what belongs to policies: by its own keys, or all of it that the policies of a range of addresses have. */
+/** Selects rows that belong to policies: by the rows' own keys, or all rows of the policies in a range of addresses. */
 export type PolicySelection = readonly string[] | AddressRange;
 
 /** The addresses behind one, up to another. */
@@ -14,7 +14,7 @@ export interface AddressRange {
 export const addressRangesBetween = (ends: readonly string[]): AddressRange[] =>
   [...ends, END].map((last, at) => ({ after: ends[at - 1] ?? '', last }));
 
-/** All addresses, so many of the known ones in each range. */
+/** Ranges that cover all addresses, each with `each` of the known ones. */
 export function addressRangesOf(addresses: Iterable<string>, each: number): AddressRange[] {
   return addressRangesBetween([...addresses].sort().filter((_, at) => at % each === each - 1));
 }
@@ -28,7 +28,7 @@ const inRange = 'address > {after_address:String} AND address <= {last_address:S
 const rangeParams = ({ after, last }: AddressRange): Params => ({ after_address: after, last_address: last });
 const keysParams = (keys: readonly string[]): Params => ({ keys: [...keys] });
 
-/** Addresses of policies. */
+/** The condition that `address` is that of a selected policy. */
 export const amongPolicies = (selection: PolicySelection): Condition =>
   'after' in selection
     ? { sql: inRange, params: rangeParams(selection) }
@@ -44,13 +44,13 @@ const of =
         }
       : { sql: `${column} IN {keys:Array(String)}`, params: keysParams(selection) };
 
-/** The column holds mints of policies. */
+/** The condition that a column holds the mint of a selected policy. */
 export const amongMints = of('mint');
-/** The column holds quote escrows of policies. */
+/** The condition that a column holds the quote escrow of a selected policy. */
 export const amongEscrows = of('quote_escrow');
-/** The column holds bankrolls of policies. */
+/** The condition that a column holds the bankroll of a selected policy. */
 export const amongBankrolls = of('bankroll');
 
-/** Whoever has all of a range in one order finds what belongs together side by side. */
+/** Rows of a range come in one order, so that rows of several questions that belong together are found side by side. */
 export const byMint = (column: string, selection: PolicySelection): string =>
   'after' in selection ? `ORDER BY ${column}` : '';

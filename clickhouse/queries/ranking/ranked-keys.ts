@@ -28,30 +28,30 @@ const SHOWN = [
 ] as const;
 const OWN = OWN_SORTS.map((sort) => OWN_KEYS[sort].column);
 
-/** What a policy is found and ranked by, and what a row of a ranking shows, of its own account. */
+/** The columns of a policy's account that it is found and ranked by, or that a row of a ranking shows. */
 export type RankedPolicy = Pick<StoredPolicy, (typeof SHOWN)[number] | (typeof OWN_KEYS)[OwnSort]['column']>;
 
 const COLUMNS = [...new Set([...SHOWN, ...OWN])];
 const POLICIES = `SELECT ${COLUMNS.join(', ')} FROM policies FINAL`;
 
-/** The same out of a row that has more. */
+/** The same out of a row with more columns. */
 export const rankedPolicyOf = (policy: StoredPolicy): RankedPolicy =>
   Object.fromEntries(COLUMNS.map((name) => [name, policy[name]])) as RankedPolicy;
 
-/** The policies that are there, of these addresses. */
+/** The policies at the selected addresses that exist. */
 export function rankedPolicies(selection: PolicySelection): Question<RankedPolicy> {
   const { sql, params } = amongPolicies(selection);
   return { sql: `${POLICIES} WHERE exists = 1 AND ${sql} ${byMint('mint', selection)}`, params };
 }
 
-/** Each address behind which so many more policies stand. */
+/** Every `each`-th address of a policy: the ends of ranges of so many policies. */
 export const policyRangeEnds = (each: number): Question<{ address: string }> => ({
   sql: `SELECT address FROM (SELECT address FROM policies ORDER BY address)
     WHERE (rowNumberInAllBlocks() + 1) % {each:UInt32} = 0`,
   params: { each },
 });
 
-/** A pool of the launchpad that is there, and its cap; null where it has none. */
+/** A pool of the launchpad that exists, and its cap; null where it has none. */
 export type RankedPool = PoolRow & { base_mint: string; quote_mint: string; cap: string | null };
 
 /** The pools of a program, by their addresses or by base mint. */
@@ -73,10 +73,10 @@ export function rankedPools(
   };
 }
 
-/** What a row of a ranking shows of a bankroll, whose mint nobody but the program chooses. */
+/** What a row of a ranking shows of a bankroll; not its mint, which only the program chooses. */
 export type RankedAccount = Omit<TokenAccountRow, 'mint'>;
 
-/** The same out of a row that has more. */
+/** The same out of a row with more columns. */
 export const rankedAccountOf = ({ address, exists, amount, block_time }: TokenAccountRow): RankedAccount => ({
   ...{ address, exists, amount, block_time },
 });
@@ -115,7 +115,9 @@ export function rankedSums(mints: PolicySelection): Question<RankedSums> {
 
 export type RankedToken = Pick<MintRow, 'address' | 'exists' | 'name' | 'symbol' | 'image_url'>;
 
-/** Names, symbols and images of mints as answers tell them: of the account that a mint points at where it does. */
+/**
+ * Names, symbols and images of mints as answers show them: of the metadata account that a mint points at, if it does.
+ */
 export function rankedTokens(mints: PolicySelection): Question<RankedToken> {
   const of = (column: string) => amongMints(column, mints);
   return {

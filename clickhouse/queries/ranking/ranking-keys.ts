@@ -24,7 +24,7 @@ const BALANCES = `LEFT JOIN (
        SELECT address, amount, toUInt8(1) AS found FROM token_accounts FINAL WHERE exists = 1
      ) AS b ON b.address = p.bankroll`;
 
-/** Absent where a transaction of the policy may lack some of it. */
+/** The key of a sort by a sum of events: absent where a transaction of the policy may lack some of it. */
 function sumKey(sort: SumSort): RankingKey {
   const { kind, amount, column } = SUM_KEYS[sort];
   return {

@@ -28,7 +28,7 @@ export interface RankingSelection {
   rates: readonly QuoteRate[];
   /** Window of `activity` in unix seconds; null while the last 24 hours are not covered. */
   window: { after: number; until: number } | null;
-  /** Mints that have an event which may be in it or not: its time is not known. */
+  /** Mints with an event that may or may not be in the window, since its time is not known. */
   undated: readonly string[];
   /** Whether sums of events can be told at all; those of policies with an incomplete transaction never can. */
   sumsKnown: boolean;
@@ -45,7 +45,7 @@ export interface RankedPage {
   places: RankedPlace[];
 }
 
-/** A selection as a text that says the same for the same. */
+/** A selection as a text; equal selections have equal texts. */
 export function writeSelection(selection: RankingSelection): string {
   return JSON.stringify(selection, (_, value) => (typeof value === 'bigint' ? value.toString() : value));
 }

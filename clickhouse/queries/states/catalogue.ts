@@ -44,7 +44,7 @@ const FROM_CATALOGUE = `FROM (SELECT arrayJoin(c.rows) AS r FROM catalogue AS c 
        SELECT mint, start_market_cap_usd, graduation_market_cap_usd, graduation_multiple
        FROM prices FINAL WHERE source = 'catalogue'
      ) AS p ON p.mint = r.mint`;
-/** Among pairs of as many policies. */
+/** The order among pairs with equally many policies. */
 const BY_SYMBOL = `symbol = '', symbol, mint`;
 
 /** The catalogue's pairs whose symbol or name holds `search`: most policies first, then by symbol, at most `limit`. */
@@ -65,7 +65,7 @@ export async function quotePairs(store: Store, search: string, limit: number): P
 
 export type CataloguePairRow = Omit<QuotePairRow, 'policy_count'>;
 
-/** All of them, for who knows how many policies each has: by symbol, at most `limit`. */
+/** All pairs, for a caller that knows how many policies each has: by symbol, at most `limit`. */
 export async function cataloguePairs(store: Store, limit: number): Promise<CataloguePairRow[]> {
   return store.query<CataloguePairRow>(
     `${PAIRS} ${FROM_CATALOGUE} ORDER BY ${BY_SYMBOL} LIMIT {limit:UInt32}`,

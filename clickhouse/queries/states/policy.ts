@@ -32,8 +32,8 @@ export const policiesAt = sharedRows<StoredPolicy>('address', (store, addresses)
 );
 
 /**
- * Those of them that were written since a slot, by address: of the rest the engine reads the versions alone, where it
- * would look through most of the table for a few hundred keys.
+ * Those of them that were written since a slot, by address: of all other rows the engine reads the versions alone,
+ * where without a slot it would look through most of the table for a few hundred keys.
  */
 export const policiesSince = rowsSince<StoredPolicy>(
   'address',
@@ -51,7 +51,7 @@ export const policiesInOrder = inOrder(
    LIMIT {most:UInt32}`,
 );
 
-/** Of the same states the slots alone: half of what the whole rows cost. */
+/** The slots alone of the same states: half of what the whole rows cost. */
 export const policySlots = sharedRows<Pick<StoredPolicy, 'address' | 'slot'>>('address', (store, addresses) =>
   store.query(
     'SELECT address, slot FROM policies FINAL WHERE address IN {addresses:Array(String)} AND exists = 1',
@@ -59,7 +59,7 @@ export const policySlots = sharedRows<Pick<StoredPolicy, 'address' | 'slot'>>('a
   ),
 );
 
-/** The mint of the policy that says it has swept most profit; null where there is none. */
+/** The mint of the policy with the most profit swept; null where there is no policy. */
 export async function mostSweptMint(store: Store): Promise<string | null> {
   const [row] = await store.query<{ mint: string }>(
     'SELECT mint FROM policies FINAL WHERE exists ORDER BY profit_swept DESC, mint LIMIT 1',
@@ -74,7 +74,7 @@ export interface LastTransactionRow {
   block_time: string | null;
 }
 
-/** Of those that stand, struck out ones are none. */
+/** The transactions of these policies that stand: struck ones do not. */
 const STANDING = 'FROM policy_transactions FINAL WHERE policy IN {keys:Array(String)} AND has_index != 2';
 const newestOf = (which: string): string => `
   SELECT policy, signature, slot, block_time ${STANDING} ${which}
@@ -101,16 +101,16 @@ export const lastTransactions = sharedRows<LastTransactionRow>('policy', async (
   return [...rows, ...(await store.query<LastTransactionRow>(newestOf(''), { keys: others }))];
 });
 
-/** Of those of them that have one in a slot or behind it. */
+/** The same for those of the policies that have a transaction in a slot or behind it. */
 export const lastTransactionsSince = rowsSince<LastTransactionRow>(
   'policy',
   newestOf('AND slot >= {since:UInt64}'),
 );
 
-/** A second of the engine for 16 million of them, with each stretch. */
+/** Each stretch goes through all of them: a second of the engine for 16 million. */
 const MOST_TRANSACTIONS = 50_000_000;
 
-/** The same of all policies; without a signature where all of the newest slot were struck out. */
+/** The same for all policies; without a signature where all transactions of the newest slot were struck out. */
 export const lastTransactionsInOrder = inOrderUpTo(
   MOST_TRANSACTIONS,
   'policy_transactions',
@@ -127,6 +127,6 @@ export const lastTransactionsInOrder = inOrderUpTo(
    LIMIT {most:UInt32}`,
 );
 
-/** The one that was read in order; null where it has to be looked for. */
+/** The transaction of a row that was read in order; null where it has to be looked for. */
 export const wholeTransaction = (row: LastTransactionRow): LastTransactionRow | null =>
   row.signature === '' ? null : row;

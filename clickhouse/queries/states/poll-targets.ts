@@ -1,13 +1,13 @@
 import type { Store } from '../../client.ts';
 
 export interface RemoteAccount {
-  /** Of the venue account: two may list one token account. */
+  /** Address of the venue account: two of them may list one token account. */
   address: string;
   policy: string;
   /** 64 hex digits. */
   remoteAccount: string;
   assetClass: number;
-  /** 1 where the protocol's reporter ever attested it: it is no stranger's. */
+  /** 1 where the protocol's reporter ever attested it, so that it is not a stranger's. */
   attested: number;
 }
 
@@ -22,9 +22,9 @@ export async function remoteAccounts(store: Store): Promise<RemoteAccount[]> {
 
 /** Quote mints, each in one of three lists, in order. */
 export interface QuoteMints {
-  /** Of policies, and listed in the catalogue. */
+  /** Quote mints of policies that the catalogue lists. */
   used: string[];
-  /** Of policies alone: anybody may make one of a mint of his own. */
+  /** Quote mints of policies that it does not list: anybody may create a policy of a mint of their own. */
   unlisted: string[];
   /** The rest of the catalogue. */
   listed: string[];

@@ -23,7 +23,7 @@ export type PoolRow = Pick<ReadState<'pools'>, (typeof POOL_COLUMNS)[number]> & 
   [Column in keyof LatestColumns['curve_configs']]: LatestColumns['curve_configs'][Column] | null;
 };
 
-/** @param pools which of them */
+/** @param pools a condition on the pools */
 const poolsOf = (pools: string, key = ''): string =>
   `SELECT ${key}${POOL_COLUMNS.map((name) => `p.${name} AS ${name}`).join(', ')},
      if(c.found, c.curve_type, NULL) AS curve_type

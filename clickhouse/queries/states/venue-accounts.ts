@@ -6,7 +6,7 @@ import type { ReadState } from '../../tables.ts';
 export type VenueAccountRow = AccountColumns<'VenueAccount'> &
   Pick<ReadState<'venue_accounts'>, 'address' | 'block_time'>;
 
-/** The venue accounts of these policies, revoked ones included, by policy; those of one by token account. */
+/** The venue accounts of these policies, revoked ones included, by policy; those of one in order of token account. */
 export const venueAccountsOf = sharedLookup<VenueAccountRow>('policy', (store, policies) =>
   store.query(
     `SELECT address, block_time, ${columnList('VenueAccount')}

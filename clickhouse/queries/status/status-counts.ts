@@ -6,7 +6,7 @@ export interface BacklogRow {
   backlog: number;
   /** Policies whose quote escrow was not read yet. */
   unread: number;
-  /** Of all escrows, for the empty are counted from too, the oldest state; null where one is not read or has no time. */
+  /** Time of the oldest state of all escrows, since empty ones count too; null where one is not read or has no time. */
   oldest_time: string | null;
 }
 

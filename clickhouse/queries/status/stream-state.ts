@@ -9,19 +9,19 @@ export interface StreamStateRow {
   reason: string | null;
   addresses: number;
   over_rpc: number;
-  /** Milliseconds since it was told, by the clocks of those who wrote it and of the store. */
+  /** Milliseconds since ingestion reported it, by the clocks of the writers and of the store. */
   age_ms: string;
-  /** Unix milliseconds of who asked, at which it was that old. */
+  /** Unix milliseconds, by the caller's clock, at which it was that old. */
   loaded_at: number;
 }
 
-/** Whether lists of the program's accounts were known to be whole when ingestion told last. */
+/** Whether lists of the program's accounts were known to be whole when ingestion reported last. */
 export interface ListedState {
-  /** 0 where it told nothing yet, null where it did not say. */
+  /** 0 where ingestion reported nothing yet, null where it did not say. */
   listed: number | null;
-  /** Where the index has come to this slot it has them; null where ingestion did not say. */
+  /** Once the index has come to this slot it has the accounts listed then; null where ingestion did not say. */
   slot: string | null;
-  /** 1 where it did not, and what it said had expired as it was applied: the index may be reading an old log. */
+  /** 1 where it did not say, and its report had expired when it was applied: the index may be reading an old log. */
   late: number;
 }
 
@@ -37,8 +37,8 @@ export async function listedState(store: Store): Promise<ListedState> {
 }
 
 /**
- * What ingestion told last of its stream; null where it never did.
- * @param now unix milliseconds of who asks, at which the age holds.
+ * What ingestion reported last of its stream; null where it never did.
+ * @param now unix milliseconds, by the caller's clock, at which the age holds.
  */
 export async function streamState(store: Store, now: number): Promise<StreamStateRow | null> {
   const [row] = await store.query<Omit<StreamStateRow, 'loaded_at'>>(

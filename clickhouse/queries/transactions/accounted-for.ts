@@ -3,9 +3,9 @@ import { byTransaction, type InSlot, nameOf } from './by-transaction.ts';
 import { STANDING } from './disputed.ts';
 
 /**
- * Those of some transactions of which nothing is missing, or only what their own rows tell: read whole in that slot, or
- * with cut logs, where all of it is derived or the policies are named that lack something. Neither struck out there nor
- * waiting for a reading of the chain to decide between two.
+ * Those of some transactions of which nothing is missing, or only what is recorded as missing: read whole in that slot,
+ * or with cut logs where all of it is derived or the policies that lack something are named. They are neither struck
+ * out there nor waiting for a reading that decides between two versions.
  */
 export async function accountedFor(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
   const names = new Set(transactions.map(nameOf));

@@ -8,18 +8,18 @@ export interface InSlot {
 
 export const nameOf = ({ slot, signature }: InSlot): string => `${slot} ${signature}`;
 
-/** The lists travel as bound parameters, in the address of the request. */
+/** Transactions in one question: the lists travel as bound parameters, in the address of the request. */
 export const PER_QUESTION = 500;
 
 /**
- * That rows are of them. The tables are in the order of policies, events by the mint of each, and below that of slots: with
- * the slots asked for, a policy's older rows are passed over, however many there are. Of all that a table in another order
- * holds no more than slots is read before those are left.
+ * The condition that rows are of these transactions. The tables are in the order of policies (events: of their mints),
+ * then of slots: with the slots given, a policy's older rows are passed over, however many there are. Of all other rows
+ * of a table in another order only the slots are read.
  */
 export const OF_TRANSACTIONS =
   'PREWHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}';
 
-/** What is asked of transactions by the lists of their slots and signatures, in several questions where they are many. */
+/** Asks about transactions by the lists of their slots and signatures, in several questions where there are many. */
 export async function byTransaction<T>(
   transactions: readonly InSlot[],
   ask: (of: { slots: bigint[]; signatures: string[] }) => Promise<T[]>,

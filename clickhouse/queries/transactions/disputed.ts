@@ -3,13 +3,15 @@ import { READING } from '../../reading-rank.ts';
 import type { EventRow } from '../../tables.ts';
 import { byTransaction, type InSlot, OF_TRANSACTIONS } from './by-transaction.ts';
 
-/** Of a transaction that the stream told two things of in one slot. The highest that was told holds. */
+/**
+ * Standing of a transaction of which the stream brought two versions in one slot. The highest that was written holds.
+ */
 export const STANDING = {
-  /** Which of them is so is not known. */
+  /** Which version holds is not known. */
   disputed: 0,
-  /** Neither: the chain does not have it there. Told of each that is struck out, disputed or not. */
+  /** Neither version: the chain does not have it there. Written for each struck transaction, disputed or not. */
   struck: 1,
-  /** A reading of the chain decided. */
+  /** A reading over RPC has decided. */
   decided: 2,
 } as const;
 
@@ -27,7 +29,7 @@ export async function decidedSlots(store: Store): Promise<{ lowest: bigint; high
   return { lowest: BigInt(row.lowest), highest: BigInt(row.highest) };
 }
 
-/** Those that were decided, of these slots. */
+/** The transactions of these slots that were decided. */
 export function decidedBetween(store: Store, from: bigint, to: bigint): Promise<InSlot[]> {
   return store.query<InSlot>(
     `SELECT DISTINCT slot, signature FROM disputed_transactions
@@ -36,7 +38,7 @@ export function decidedBetween(store: Store, from: bigint, to: bigint): Promise<
   );
 }
 
-/** The slots of transactions that nobody has decided, the lowest first, so many at most. */
+/** The slots of transactions that are not decided yet, the lowest first, at most `most`. */
 export async function disputedSlots(store: Store, most: number): Promise<bigint[]> {
   const rows = await store.query<{ slot: string }>(
     `SELECT DISTINCT slot FROM disputed_transactions FINAL WHERE standing = ${STANDING.disputed}
@@ -46,10 +48,13 @@ export async function disputedSlots(store: Store, most: number): Promise<bigint[
   return rows.map(({ slot }) => BigInt(slot));
 }
 
-/** What is stored of an event, but what says when and by whom it was written. */
+/** An event as it is stored, without its time and its place in the block. */
 export type StoredReading = Omit<EventRow, 'tx_index' | 'block_time'>;
 
-/** The events that stand of some transactions, and those that were undone: a try that did so may have come no further. */
+/**
+ * The standing events of some transactions, and those that were undone: an earlier try may have got no further than
+ * that.
+ */
 export async function eventsOfDecided(
   store: Store,
   transactions: readonly InSlot[],
@@ -67,7 +72,9 @@ export async function eventsOfDecided(
   );
 }
 
-/** The policies that some transactions wrote, by the highest reading of each; likewise those that they did not write. */
+/**
+ * The policies that some transactions wrote, each with its highest reading; those too that were struck as not written.
+ */
 export async function policiesOfDecided(
   store: Store,
   transactions: readonly InSlot[],

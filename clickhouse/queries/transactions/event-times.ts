@@ -15,7 +15,7 @@ export async function lastUndatedSlot(store: Store): Promise<bigint | null> {
   return row === undefined ? null : BigInt(row.slot);
 }
 
-/** Events of some transactions that came without a time, and of which no day was told since that it has them by theirs. */
+/** Events of some transactions that came without a time, and that no day has been summed up with since. */
 export function undatedOf(store: Store, transactions: readonly InSlot[]): Promise<EventPlace[]> {
   return byTransaction(transactions, (of) => {
     return store.query<EventPlace>(
@@ -33,11 +33,13 @@ export function undatedOf(store: Store, transactions: readonly InSlot[]): Promis
 export interface ToldPlace extends InSlot {
   /** Unix seconds; null where none told it. */
   time: number | null;
-  /** In its block; null where none told it, be it one that another has taken the place of since. */
+  /** Its index in the block; null where no reading told it, those included that another has replaced since. */
   index: number | null;
 }
 
-/** Where its logs were cut nothing but its events says where it stands; those of few mints are found by them alone. */
+/**
+ * Of a transaction with cut logs only its events tell the place: they are found by way of their mints, which are few.
+ */
 export async function toldPlaces(store: Store, transactions: readonly InSlot[]): Promise<ToldPlace[]> {
   const rows = await byTransaction(transactions, (of) => {
     return store.query<InSlot & { time: string | null; tx_index: number; is_placed: number }>(
@@ -61,7 +63,7 @@ export async function toldPlaces(store: Store, transactions: readonly InSlot[]):
   }));
 }
 
-/** What stands of some transactions, but when it was. */
+/** The standing rows of some transactions, without their times. */
 export interface StandingFacts {
   events: Omit<EventRow, 'block_time'>[];
   transactions: Omit<TransactionRow, 'block_time'>[];
@@ -81,7 +83,7 @@ export async function standingFacts(store: Store, transactions: readonly InSlot[
       'events',
       "kind != ''",
     ),
-    // One signature may be there in two slots, of which the table keeps one.
+    // A signature may occur in two slots, of which this table keeps one.
     read<StandingFacts['transactions'][number]>(
       'signature, slot, tx_index, has_index, failed',
       'transactions',

@@ -4,9 +4,9 @@ import { byTransaction, type InSlot, nameOf } from './by-transaction.ts';
 import { STANDING } from './disputed.ts';
 
 /**
- * A transaction that was told in a slot which died may land in another, higher or lower, so each slot is resolved by
- * itself: it was read whole there, or the chain does not have it there. Signatures are random: in their order each would
- * cost a granule of all that is stored.
+ * The condition that a transaction is not resolved in its slot: resolved means read whole there, or struck there. Each
+ * slot is resolved by itself, for a transaction of a slot that died may land in another, higher or lower. Signatures
+ * are random: looked up in their order alone each would cost a granule of all that is stored.
  */
 const unresolvedOf = (rows: string): string => `(signature, slot) NOT IN (
     SELECT signature, slot FROM whole_transactions
@@ -15,13 +15,15 @@ const unresolvedOf = (rows: string): string => `(signature, slot) NOT IN (
     SELECT signature, slot FROM disputed_transactions
     WHERE slot IN (SELECT slot FROM ${rows}) AND standing = ${STANDING.struck})`;
 
-/** For a read of incomplete_by_slot: those that nothing has resolved, what they lack derived or not. */
+/**
+ * For a read of incomplete_by_slot: the transactions that are not resolved, whether or not what they lack was derived.
+ */
 export const UNRESOLVED = unresolvedOf('incomplete_by_slot');
 
-/** Likewise, of those the ones that lack something: what was read again is not looked for. */
+/** Likewise, those of them that lack something; transactions that lack nothing are not looked up. */
 export const LACKING = `notEmpty(missing) AND ${unresolvedOf('incomplete_by_slot WHERE notEmpty(missing)')}`;
 
-/** Those of some transactions that lack something as far as their own rows say, resolved or not. */
+/** Those of some transactions that lack something by their own rows, whether or not they are resolved. */
 export async function incompleteAmong(
   store: Store,
   transactions: readonly InSlot[],
