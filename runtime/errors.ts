@@ -8,7 +8,7 @@ export class RetryableError extends Error {
   override name = 'RetryableError';
 }
 
-/** Too many wait already, or one has waited too long: nothing was done, and the client should ask again soon. */
+/** Too many requests wait already, or one waited too long: nothing was done, and the client should ask again soon. */
 export class BusyError extends Error {
   override name = 'BusyError';
 }

@@ -8,8 +8,8 @@ import { keepSecrets } from './secrets.ts';
 const FILE = '.env';
 
 /**
- * Loads `.env` where it is present, then reads the environment; what is set already wins. From then on the process
- * prints and logs no secret of it.
+ * Loads `.env` where it is present, then reads the environment; what is set already wins. From then on nothing that the
+ * process prints or logs holds a secret of it.
  * @throws ConfigError where `.env` exists and cannot be read: without it the process would run with other settings.
  */
 export function loadConfig(): Config {
@@ -19,7 +19,7 @@ export function loadConfig(): Config {
   return config;
 }
 
-/** The settings that the environment does not have: neither the variable itself nor the one that names its file. */
+/** The settings that the environment sets neither directly nor through their `_FILE` variables. */
 function unset(settings: Environment): Environment {
   const isUnset = (name: string) =>
     process.env[name] === undefined && (process.env[`${name}_FILE`] ?? '') === '';

@@ -9,7 +9,7 @@ export function readVariables(): Set<string> {
   return new Set([...looked].filter((name) => !name.endsWith('_FILE')));
 }
 
-/** Whether a variable is set, itself or by the one that names its file. */
+/** Whether a variable is set, directly or through its `_FILE` variable. */
 export function isSet(name: string, env: Environment): boolean {
   return (env[name] ?? '') !== '' || (env[`${name}_FILE`] ?? '') !== '';
 }

@@ -53,8 +53,8 @@ export async function fetchBounded(url: string, request: BoundedRequest): Promis
 
 /**
  * A signal that aborts after `timeoutMs` or with the caller's signal, unless `leave` was called before. Not an
- * AbortSignal.timeout: that one stays for all of its time, with all that it could abort, and then makes an unused
- * error.
+ * AbortSignal.timeout: that one stays for all of its time, with all that it could abort, and then makes an error in
+ * vain.
  */
 function limitOf({ timeoutMs, signal }: BoundedRequest): { signal: AbortSignal; leave(): void } {
   const limit = new AbortController();

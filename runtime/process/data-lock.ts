@@ -65,8 +65,8 @@ export function lockDataDir(dataDir: string): () => void {
 }
 
 /**
- * For commands that work on servers. Where none is configured while an `npm start` runs, its stores were meant, and
- * those it holds alone.
+ * For commands that work on servers. Where none is configured while an `npm start` runs, the user meant its stores,
+ * which no other process may open.
  * @throws DataLockedError where a living process holds the directory; not where there is no such directory.
  */
 export function refuseHeld(dataDir: string): void {
@@ -95,7 +95,7 @@ function makeThere(dataDir: string): void {
 }
 
 /**
- * Closes it to other users: its stores are as open as it is, and who can write there can forge posts.
+ * Closes it to other users: its stores are as open as it is, and a user who writes there can forge posts.
  * @throws ConfigError
  */
 function makePrivate(dataDir: string): void {
@@ -127,7 +127,7 @@ function read(file: string): Holder | null {
   }
 }
 
-/** Waits for a holder that is dying. False once it is gone or a zombie, and where it is not gone after LEAVING_MS. */
+/** Whether a holder lives on; waits for one that is dying, and gives up on it after LEAVING_MS: false then, too. */
 function livesOn(holder: Holder): boolean {
   for (let waited = 0; startOf(holder.pid) === holder.started; waited += LOOK_EVERY_MS) {
     if (!isLeaving(holder.pid)) return startOf(holder.pid) === holder.started;

@@ -6,7 +6,7 @@ export interface AdaptiveLimit {
   ask<T>(wanted: number, work: (many: number) => Promise<T>): Promise<T>;
 }
 
-/** Successes at the limit before twice as many are tried: the refusal of more may have been a moment's. */
+/** Successes at the limit before twice as many are tried: the refusal of more may have been temporary. */
 const TAKEN_BEFORE_MORE = 10;
 /** Each time more is refused again, twice as many successes are needed before the next try, up to this. */
 const MOST_TAKEN_BEFORE_MORE = 1_000;

@@ -51,7 +51,8 @@ export function createRpcNode(url: string, limitMs: number, waits: NodeWaits = n
       return await fetchBounded(url, { method: 'POST', body, headers, timeoutMs, maxBytes });
     } catch (cause) {
       const words = messageOf(cause);
-      // A connection that was kept open may be closed just as it is used again; all requests read, so one may repeat.
+      // A connection that was kept open may be closed just as it is used again. To ask again is harmless: all requests
+      // read.
       const again = words === CONNECTION_LOST ? 'now' : 'elsewhere';
       throw new RpcError('unreachable', hide(`${method}: ${words}`), { again, cause });
     }

@@ -7,8 +7,7 @@ const MB = 1024 * 1024;
 export const FEWEST_LISTED = 10;
 /**
  * What a sound reply stays below: an account holds up to 10 MB, a third more in base64. A page of signatures may be
- * over it where strangers write memos into their transactions, up to 25 kB of JSON each; one of fewer signatures is
- * not.
+ * over it where strangers write memos into their transactions, up to 25 kB of JSON each; a smaller page is not.
  */
 export const MAX_BYTES: Record<keyof Rpc, number> = {
   getAccountInfo: 16 * MB,

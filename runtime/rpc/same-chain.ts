@@ -39,8 +39,8 @@ interface Look {
 }
 
 /**
- * The nodes without those of another chain than the indexed one. A test network has a program of the same address,
- * other slots, and no transaction of ours: after its answers accounts would count as closed, and gaps as filled.
+ * Leaves out the nodes of another chain than the indexed one. A test network has a program of the same address, other
+ * slots, and no transaction of ours: after its answers accounts would count as closed, and gaps as filled.
  */
 export function onlySameChain(rpc: RpcNodes, { place, onOthers }: SameChainOptions): Rpc {
   const looks = new Map<number, Look>();

@@ -7,7 +7,7 @@ export interface Timeless {
 }
 
 const MOST = 10_000;
-/** Not for ever: a node may get the block that it lacks. */
+/** How long a slot stays among them: a node may get the block that it lacks. */
 const HOLDS_MS = 5 * 60_000;
 
 /** @param now milliseconds of a monotonic clock. */

@@ -5,8 +5,8 @@ export const NEWEST_VERSION = 1;
 
 /**
  * Asks each node for the newest version of transactions that it is known to take, and learns from its refusals.
- * @returns a function that asks a node. Where the node does not take the version it throws an RpcError that has another
- * node asked.
+ * @returns a function that asks a node. Where the node does not take the version it throws an RpcError that sends the
+ * question to another node.
  */
 export function createVersions(): (
   node: RpcNode,
