@@ -29,8 +29,8 @@ export interface Store {
   /** Set where one process owns the engine. */
   readonly exclusive?: true;
   /**
-   * The same database over so many connections of its own: questions there do not wait for questions here. Closed with
-   * this one.
+   * The same database over so many connections of its own: questions there do not wait for questions here.
+   * Closed with this one.
    */
   aside?(connections: number): Store;
   /** The same database over a connection that waits for an answer as long as it takes. The caller closes it. */
@@ -148,9 +148,7 @@ export async function openServer(
   return withAsides(store, over);
 }
 
-/**
- * No DDL where the database exists: on a cluster it would wait for a node that is away, longer than any caller waits.
- */
+/** No DDL where the database exists: a cluster would wait for a node that is away, longer than any caller waits. */
 async function makeDatabase(client: ClickHouseClient, name: string, cluster: string | null): Promise<void> {
   const query = 'SELECT 1 FROM system.databases WHERE name = {name:String}';
   const found = await client.query({ query, format: 'JSONEachRow', query_params: { name } });

@@ -1,12 +1,8 @@
 import type { HourTable } from './tables.ts';
 
-/**
- * Rows of the states of accounts over time, and of what the stream brought of them; in the form of those in tables.ts.
- */
+/** Rows of the states of accounts over time, and of what the stream brought of them; in the form of tables.ts. */
 
-/**
- * The last state of an account that was seen in an hour; of the state's columns those of its own table alone are set.
- */
+/** The last state of an account that was seen in an hour; of its columns those of its own table alone are set. */
 export interface AccountHourRow {
   address: string;
   hour: number;
@@ -53,9 +49,7 @@ export interface UnseenRow {
   address: string;
   after_slot: string;
   to_slot: string;
-  /**
-   * A hash of what hours keep of the state that was found; null where none was found but there may be another state.
-   */
+  /** A hash of what hours keep of the state that was found; null where there only may be another state. */
   state: string | null;
 }
 

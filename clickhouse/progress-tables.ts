@@ -21,8 +21,7 @@ export interface GapPlaceRow {
 
 /**
  * A follower of events looks so many slots back from the applied slot for events that came late. A batch with events
- * further back is counted in the row of its partition, and so is a gap that is opened anew, whose events only its
- * closing announces.
+ * further back is counted in its partition's row, as is a gap opened anew, whose events only its closing announces.
  */
 export const WINDOW_SLOTS = 64n;
 

@@ -13,7 +13,7 @@ export const ask = <Row>(store: Store, { sql, params }: Question<Row>): Promise<
   store.query(sql, params);
 
 /**
- * The same rows, to be gone through once: each is parsed when it is reached, for as objects many rows are twice their
+ * The same rows, to be gone through once. Each is parsed when it is reached: as objects, many rows take twice their
  * text.
  * @throws ClickHouseError
  */

@@ -1,8 +1,6 @@
 import type { Store } from './client.ts';
 
-/**
- * The rows of these keys that were written or read again in a slot or behind it, by key; keys without one are left out.
- */
+/** The rows of these keys that were written or read again in a slot or behind it, by key; no others. */
 export type RowsSince<Row> = (
   store: Store,
   keys: readonly string[],

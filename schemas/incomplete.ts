@@ -13,8 +13,5 @@ export function lacks(missing: readonly string[], amount: string): boolean {
   return missing.some((what) => ALL_OF_IT.has(what) || what === kind || what === amount);
 }
 
-/**
- * The amount that a derived sweep lacks: its legs are known, but equity counts attested values, which no transaction
- * carries.
- */
+/** The amount that a derived sweep lacks: equity counts attested values, which no transaction carries. */
 export const PROFIT = 'ProfitSwept.profit';

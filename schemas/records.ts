@@ -50,8 +50,7 @@ export interface TransactionRecord {
   payload: Uint8Array;
   /**
    * `disputed`: the stream brought two versions of it in that slot, of which this is one. `decides`: read over RPC to
-   * decide which of them holds, or neither: it overrides whatever the stream brought of it in that slot, or still
-   * brings.
+   * decide which of them holds, or neither: it overrides all that the stream brought of it in that slot, or will bring.
    */
   standing?: 'disputed' | 'decides';
 }
@@ -90,10 +89,7 @@ export interface GapRecord {
   closed: boolean;
   /** Where reading the list of its transactions goes on: behind this signature, base58, which is not the oldest. */
   before?: string | null;
-  /**
-   * What keeps it open. Of a closed one: the transaction it had named, which is there now, or the slot it was read
-   * from.
-   */
+  /** What keeps it open. Of a closed one: the transaction it had named, now there, or the slot it was read from. */
   obstacle?: GapObstacle | null;
 }
 

@@ -11,10 +11,7 @@ export function isoTime(unixSeconds: number | bigint): string {
   return isoMillis(Number(unixSeconds) * 1000);
 }
 
-/**
- * Times as written last, since the figures of one answer share a few: writing a time takes longer than the rest of a
- * figure.
- */
+/** Times as written last: the figures of one answer share a few, and to write one takes longer than all the rest. */
 const written = Array.from({ length: 1_024 }, () => ({ millis: 0, text: new Date(0).toISOString() }));
 
 /** The last time that the form can express, in unix milliseconds. */

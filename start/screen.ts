@@ -21,9 +21,7 @@ const ASK_MS = 250;
 /** A local chain whose applied slots are older than this still lives through its past. */
 const OF_NOW_MS = 60_000;
 
-/**
- * Prints the explorer's address, what is running and the JSON routes, then how far the index is, until it is aborted.
- */
+/** Prints the explorer's address, what is running and the JSON routes, then how far the index is, until stopped. */
 export async function showProgress(
   system: System,
   config: Config,
@@ -70,9 +68,7 @@ const named = (
 ): Promise<string | null> =>
   devnet === null ? firstMint(system, signal) : castServed(base, devnet.addresses, signal);
 
-/**
- * The mint of an indexed policy, on a chain other than the local one. While the store does not answer there is none.
- */
+/** The mint of an indexed policy, on another chain than the local one. A store that is away has none. */
 async function firstMint({ store }: System, signal: AbortSignal): Promise<string | null> {
   const until = AbortSignal.any([signal, AbortSignal.timeout(SERVED_MS)]);
   for (let attempt = 0; attempt < TRIES && !until.aborted; attempt += 1) {

@@ -69,8 +69,8 @@ const PLACEHOLDER = /\{([A-Za-z_]\w*):/g;
 
 /**
  * Puts a SET of all parameters in front of the statement, in the same call: the engine binds them. A session keeps
- * those of earlier calls, so a question that lacks one is refused here, as by a server: it would get the value of an
- * earlier call.
+ * those of earlier calls, so a question that lacks one is refused here, as by a server: it would get an earlier call's
+ * value.
  * @throws ClickHouseError
  */
 function withParams(sql: string, params: Record<string, unknown> = {}): string {

@@ -1,6 +1,4 @@
-/**
- * Runs work. Within a lane work begins in the order of the calls; of waiting lanes the one that has had least is next.
- */
+/** Runs work. Within a lane it begins in the order of the calls; of waiting lanes the one that had least is next. */
 export type Lane = <T>(work: () => Promise<T>) => Promise<T>;
 
 interface Waiting {

@@ -8,8 +8,8 @@ import { createLanes } from './lanes.ts';
 import { emptyStandardInput } from './standard-input.ts';
 
 /**
- * Sessions run side by side: further threads of a single statement cost more than they give, and each is one more to be
- * waited for.
+ * Sessions run side by side: further threads of a single statement cost more than they give, and each is one more to
+ * wait for.
  */
 export const WITHOUT_THREADS = [
   'max_threads = 1',
@@ -18,9 +18,7 @@ export const WITHOUT_THREADS = [
   "local_filesystem_read_method = 'pread'",
 ];
 
-/**
- * Compiling an expression, as is done the third time it is met, costs more than it ever saves on one machine's data.
- */
+/** Compiling an expression, as is done the third time it is met, costs more than it saves on one machine's data. */
 export const UNCOMPILED = [
   'compile_expressions = 0',
   'compile_aggregate_expressions = 0',

@@ -44,8 +44,7 @@ export function lockTable(store: Store, onCluster: string, name: string): LockTa
       const settings = onCluster === '' ? '' : 'SETTINGS distributed_ddl_task_timeout = 0';
       return store.command(`ALTER TABLE ${name} ${onCluster} MODIFY COMMENT '${sign}' ${settings}`);
     },
-    // Of several processes that see one dead holder, one renames its table away: the new name is made of the table's
-    // uuid.
+    // Of several processes that see a dead holder one renames its table away: the new name is made of the table's uuid.
     removeStale: async (staleSeconds) => {
       const [dead] = await store.query<{ uuid: string }>(
         `SELECT toString(uuid) AS uuid FROM system.tables

@@ -16,9 +16,7 @@ const TIMES: LeaseTimes = { everyMs: 2_000, staleSeconds: 8 };
 const TIMES_OF_CLUSTER: LeaseTimes = { everyMs: 15_000, staleSeconds: 60 };
 const RELEASE_WITHIN_MS = 2_000;
 
-/**
- * Held while a database is filled from the log of this process alone: logs in two processes number their records alike.
- */
+/** Held while a database is filled from the log of this process: two logs in two processes use the same offsets. */
 export interface LogLease {
   /** False once another process may hold it: nothing more may be written then. */
   isHeld(): boolean;
@@ -95,7 +93,7 @@ export async function takeLogLease(
     release: async () => {
       clearInterval(alive);
       const released = (beating ?? Promise.resolve()).then(() => (isLost ? undefined : lock.release(holder)));
-      // Where the database does not answer, the lease that is not given back soon expires.
+      // A lease that is not given back, because the database does not answer, expires soon.
       await doneWithin(RELEASE_WITHIN_MS, released).catch(() => undefined);
     },
   };

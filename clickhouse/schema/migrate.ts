@@ -17,8 +17,7 @@ export interface Migration {
 const DIRECTORY = path.join(import.meta.dirname, '../migrations');
 
 /**
- * As they are when the process starts: files of a newer version may replace them while it runs, but its code stays the
- * old one.
+ * As they are when the process starts: a newer version's files may replace them while it runs, but not its code.
  */
 const FILES = readFiles();
 
@@ -91,9 +90,7 @@ async function hasNoTables(store: Store): Promise<boolean> {
   return found === undefined;
 }
 
-/**
- * @throws RetryableError where the database is older than this version: `migrate` has not brought it up to date yet.
- */
+/** @throws RetryableError where the database is older than this version: `migrate` is still to come. */
 export async function mustBeCurrent(store: Store): Promise<void> {
   const [ledger] = await store.query(
     `SELECT 1 FROM system.tables WHERE database = {database:String} AND name = 'migrations'`,
@@ -118,10 +115,7 @@ export async function mustBeKnown(store: Store): Promise<void> {
 const ANOTHER =
   'take another CLICKHOUSE_URL, or move DATA_DIR/clickhouse away, and it is filled anew from the log or the chain';
 
-/**
- * The migrations still to be applied, in order.
- * @throws ConfigError where an applied one is not as this version has it.
- */
+/** The migrations to be applied, in order. @throws ConfigError where an applied one is not as this version has it. */
 async function pending(store: Store): Promise<Migration[]> {
   const applied = await store.query<{ name: string; checksum: string }>(
     'SELECT name, checksum FROM migrations FINAL',

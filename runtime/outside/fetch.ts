@@ -23,8 +23,7 @@ export interface BoundedReply {
 
 /**
  * One HTTP exchange, bounded in time and size. Redirects are not followed.
- * @throws RetryableError in our own words where nothing answers in time; ReplyTooLargeError where the reply is over
- * `maxBytes`.
+ * @throws RetryableError in our own words where nothing answers in time; ReplyTooLargeError over `maxBytes`.
  */
 export async function fetchBounded(url: string, request: BoundedRequest): Promise<BoundedReply> {
   const over = limitOf(request);
@@ -53,8 +52,7 @@ export async function fetchBounded(url: string, request: BoundedRequest): Promis
 
 /**
  * A signal that aborts after `timeoutMs` or with the caller's signal, unless `leave` was called before. Not an
- * AbortSignal.timeout: that one stays for all of its time, with all that it could abort, and then makes an error in
- * vain.
+ * AbortSignal.timeout: that one stays for all of its time, with all that it could abort, and makes an unused error.
  */
 function limitOf({ timeoutMs, signal }: BoundedRequest): { signal: AbortSignal; leave(): void } {
   const limit = new AbortController();

@@ -4,10 +4,7 @@ import { printable } from './printable.ts';
 
 /** How long an orderly stop may take before the process ends all the same. */
 const STOP_LIMIT_MS = 15_000;
-/**
- * npm passes on a signal that the whole process group got already: one that comes so soon is no second wish of a
- * person.
- */
+/** npm passes on a signal that its process group got already: one so soon after another is no person's. */
 const SAME_SIGNAL_MS = 1_000;
 /** How a pipe, a terminal and a socket say that nobody reads them any more. */
 const GONE: ReadonlySet<string> = new Set(['EPIPE', 'EIO', 'ECONNRESET']);

@@ -42,9 +42,7 @@ const isOfBroker = (error: unknown): boolean =>
   error.name.startsWith('KafkaJS') &&
   OF_BROKER.test(`${error.name} ${error.message}`);
 
-/**
- * Codes of errors about a connection, a host name or TLS. Listed, since codes of errors about files have the same form.
- */
+/** Codes of errors about a connection, a host name or TLS. Listed, for those about files have the same form. */
 const ON_THE_WAY =
   /^(ECONN[A-Z]+|EPIPE|EPROTO|ETIMEDOUT|ENOTFOUND|EAI_[A-Z]+|E(HOST|NET)(UNREACH|DOWN)|EADDRNOTAVAIL|ERR_(SSL|TLS)_\w+)$/;
 

@@ -13,9 +13,7 @@ const OF_AMOUNT = /too many|too large|limit|max|at most|exceed|more than|up to/i
 export const asksForLess = (error: unknown): boolean =>
   error instanceof RpcError && error.kind === 'refused' && OF_AMOUNT.test(error.message);
 
-/**
- * `unreachable`: no answer, or an unsound one. `behind`: below minContextSlot. `refused`: an error of the node's own.
- */
+/** `unreachable`: no or no sound answer. `behind`: below minContextSlot. `refused`: an error of the node's own. */
 export class RpcError extends Error {
   override name = 'RpcError';
   readonly kind: 'unreachable' | 'behind' | 'refused';

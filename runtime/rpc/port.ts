@@ -6,9 +6,7 @@ export interface ReadOptions extends SlotBounds {
   commitment?: Commitment;
   /** For signatures: only a node that keeps history from this slot on may answer. */
   keptFrom?: bigint;
-  /**
-   * For signatures: only a node that has processed the blocks about this slot, and did not jump over them, may answer.
-   */
+  /** For signatures: only a node that has processed the blocks about this slot, not jumped over them, may answer. */
   madeAt?: bigint;
   /** Awaited before each request that keptFrom and madeAt add to the one for the list. */
   pace?: () => Promise<void>;

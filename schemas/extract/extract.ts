@@ -31,10 +31,7 @@ export type Extract =
       writable: string[];
     }
   | {
-      /**
-       * Logs, or a line, were cut before an event's end: events are derived from the rest. A later reading may be
-       * whole.
-       */
+      /** Logs, or a line, were cut before an event's end: the rest tells the events. A later reading may be whole. */
       status: 'derived';
       events: DerivedEvent[];
       /** Null where the rest decides everything. */

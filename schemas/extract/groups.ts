@@ -71,9 +71,7 @@ export const FIRST_DERIVED_POSITION = 0x8000;
 export const KINDS_ROOM = 32;
 export const MOST_PLACES = (0x10000 - FIRST_DERIVED_POSITION) / KINDS_ROOM;
 
-/**
- * Behind the events of whole readings, and the same in every reading: made of the kind and of its first call's place.
- */
+/** Behind the events of whole readings, and the same in every reading: made of kind and place of the first call. */
 export function positionOf(event: EventKind, place: number): number {
   return FIRST_DERIVED_POSITION + place * KINDS_ROOM + EVENT_KINDS[event].code;
 }

@@ -32,10 +32,7 @@ export function claimed(scene: Scene): Amounts {
   return { quoteAmount: gained(quote.into), baseAmount: gained(base.into) };
 }
 
-/**
- * The quote escrow is emptied: bankroll and LP staging get their shares, and the one that gets the rest, the protocol's
- * cut.
- */
+/** The quote escrow is emptied: bankroll and LP staging get their shares, one other account the protocol's cut. */
 export function routed(scene: Scene): Amounts {
   const { quoteEscrow, bankroll, lpQuote } = scene.of.accounts;
   const escrow = flow(scene, quoteEscrow);

@@ -115,9 +115,7 @@ export const EVENT_KINDS: { readonly [K in EventKind]: Facts<FieldsOf<K>> } = {
   ProtocolPaused: { code: 16, actor: 'admin', amounts: [] },
 };
 
-/**
- * @throws Error where an IDL's event lacks a field that is read, or has an amount that is no u64: its sums would be 0.
- */
+/** @throws Error where an IDL's event lacks a field that is read, or an amount is no u64: its sums would be 0. */
 export function mustHaveEventFields(kind: EventKind, given: readonly IdlField[]): void {
   const types = new Map(given.map(({ name, type }) => [camelCase(name), type]));
   const facts: Facts<Record<string, unknown>> = EVENT_KINDS[kind];

@@ -33,9 +33,7 @@ export interface IdlInstruction {
   emits: string[];
 }
 
-/**
- * The instructions that emit an event. The IDL's format has no place for what they emit, so it stands in their docs.
- */
+/** The instructions that emit an event: which ones stands in their docs, for the IDL's format has no other place. */
 export const INSTRUCTIONS_WITH_EVENT: ReadonlyMap<Discriminator, IdlInstruction> = new Map(
   idl.instructions.flatMap(({ name, discriminator, docs, accounts, args }) => {
     const emits = docs.flatMap((line) => line.match(/[A-Z]\w+/g) ?? []);

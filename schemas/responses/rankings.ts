@@ -26,17 +26,13 @@ type OwnKey = { column: keyof AccountColumns<'Policy'> } & (
   | {
       /** An amount of the quote asset: ranked by dollars unless one asset is asked for. */
       money: true;
-      /**
-       * Whether a row shows it under the sort's name, in dollars too; false where the row has another figure for that.
-       */
+      /** Whether a row shows it under the sort's name, in dollars too; not where it has another figure for that. */
       shown: boolean;
     }
   | { money: false; shown: false }
 );
 
-/**
- * The sorts by a number of the policy's own account; orders in memory and in the engine, and rows, are made from this.
- */
+/** The sorts by a number of the policy's own account; orders in memory and in the engine, and rows, follow it. */
 export const OWN_KEYS = {
   profit: { column: 'profit_swept', money: true, shown: true },
   burned: { column: 'paid_to_holders', money: true, shown: false },
@@ -63,10 +59,7 @@ type SumKey = {
   newest: string;
 };
 
-/**
- * The sorts by such a sum; orders and rows are made from this too, and rows show each by the sort's name, in dollars
- * too.
- */
+/** The sorts by such a sum; orders and rows follow this table too, and rows show each, in dollars too. */
 export const SUM_KEYS = {
   fees: { kind: 'Routed', amount: 'amount', column: 'routed', newest: 'last_routed' },
 } as const satisfies Partial<Record<Sort, SumKey>>;

@@ -27,10 +27,7 @@ export function readGeyserTransaction(payload: Uint8Array): TransactionParts {
   };
 }
 
-/**
- * The accounts that it names, those of lookup tables included; null where it does not hold all.
- * @throws MalformedError
- */
+/** The accounts that it names, lookup tables' included; null where it does not hold all. @throws MalformedError */
 export function geyserKeys(payload: Uint8Array): Uint8Array[] | null {
   const { transaction, meta } = decode(payload);
   const message = transaction?.message;

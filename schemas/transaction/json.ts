@@ -4,10 +4,7 @@ import { MalformedError } from '../malformed.ts';
 import { decodeBase58, decodeKey } from '../solana/base58.ts';
 import type { Instruction, TransactionParts } from './parts.ts';
 
-/**
- * Characters of instruction data of all calls together: the runtime makes at most 64 calls, of 10 kB each, which is
- * less.
- */
+/** Most characters of data of all calls together: the runtime makes at most 64 calls, of 10 kB each: less. */
 const MOST_DATA = 1_000_000;
 
 const Index = Type.Integer({ minimum: 0, maximum: 0xffff });
@@ -94,10 +91,7 @@ const JsonKeys = Type.Object({
 
 const keysShape = Compile(JsonKeys);
 
-/**
- * The accounts that it names, those of lookup tables included; null where it does not hold all.
- * @throws MalformedError
- */
+/** The accounts that it names, lookup tables' included; null where it does not hold all. @throws MalformedError */
 export function jsonKeys(payload: Uint8Array): Uint8Array[] | null {
   const value = json(payload);
   if (!keysShape.Check(value)) return null;

@@ -24,9 +24,7 @@ export interface ChainTransaction {
   failed: boolean;
   /** Every call in execution order, top-level and inner. */
   calls: Call[];
-  /**
-   * False where the source leaves out how deep an inner call is: then it counts as made by the top-level call itself.
-   */
+  /** False where the source leaves out how deep an inner call is: then the top-level call counts as its caller. */
   depthsTold: boolean;
   /** Null where the source has none. */
   logs: string[] | null;

@@ -26,10 +26,7 @@ export interface Pairs {
   bad: { row: unknown; reason: string }[];
 }
 
-/**
- * The pairs of a catalogue page, not yet read.
- * @throws MalformedError where there is no list, or one over MOST_PAIRS
- */
+/** The pairs of a catalogue page, not yet read. @throws MalformedError where there is no list, or over MOST_PAIRS */
 export function listedPairs(reply: unknown): unknown[] {
   const { pairs } = objectOf(objectOf(reply, 'pairs').data, 'pairs.data');
   if (!Array.isArray(pairs)) throw new MalformedError('pairs.data.pairs', 'no list');

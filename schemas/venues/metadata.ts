@@ -33,9 +33,7 @@ export function documentUrl(
 
 const UP = /(^|[/\\])\.\.?([/\\?#]|$)/;
 
-/**
- * A path that stays below its prefix however often a server decodes it: what lies beside it may be open to us alone.
- */
+/** A path that stays below its prefix however often a server decodes it: what lies beside may be open to us alone. */
 function below(prefix: string, path: string): { url: string } | { reason: string } {
   const outside = { reason: 'the metadata uri leaves the content it names' };
   let decoded = path;

@@ -12,9 +12,7 @@ export interface EventRow {
   derived: 0 | 1;
 }
 
-/**
- * For a mint with more events the newest are looked for first, which costs some 3 ms; to go through a million costs 75.
- */
+/** For a mint with more, the newest are looked for first, which costs some 3 ms; to go through a million costs 75. */
 export const MANY_EVENTS = 20_000;
 
 const page = (least: string) => `

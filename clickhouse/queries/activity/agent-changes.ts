@@ -34,10 +34,7 @@ async function mintsWithAny(store: Store, mints: string[], after: bigint): Promi
   return rows.map(({ mint }) => mint);
 }
 
-/**
- * Where logs were cut an event may stand for several changes, and names no agent: it counts, though they may cancel
- * out.
- */
+/** Where logs were cut an event may stand for several changes, and names no agent: it counts as a change. */
 async function newestOf(store: Store, mints: string[], after: bigint): Promise<Map<string, string>> {
   const rows = await store.query<{ mint: string; slot: string }>(
     `SELECT mint, max(slot) AS slot

@@ -38,9 +38,7 @@ export async function derivedSlots(store: Store): Promise<{ lowest: bigint; high
   return { lowest: BigInt(row.lowest), highest: BigInt(row.highest) };
 }
 
-/**
- * Those of some transactions whose cut reading does not count any more: read whole in that slot, or struck out there.
- */
+/** Those of some transactions whose cut reading counts no more: read whole in that slot, or struck out there. */
 export function wholeAmong(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
   return byTransaction(transactions, (of) =>
     store.query<InSlot>(
@@ -55,9 +53,7 @@ export function wholeAmong(store: Store, transactions: readonly InSlot[]): Promi
   );
 }
 
-/**
- * Those with events of a whole reading: before there was `whole_transactions`, only one slot of a transaction was kept.
- */
+/** Those with events of a whole reading: before `whole_transactions` only one slot of a transaction was kept. */
 export function wholeByEvents(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
   return byTransaction(transactions, (of) =>
     store.query<InSlot>(

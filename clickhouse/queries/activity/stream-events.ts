@@ -29,9 +29,7 @@ export async function eventIdentities(
   );
 }
 
-/**
- * Whether there are `many` events with `after` < slot <= `until`; one that was read twice counts twice. Reads no more.
- */
+/** Whether there are `many` events with `after` < slot <= `until`; one read twice counts twice. Reads no more. */
 export async function hasManyEvents(
   store: Store,
   after: bigint,

@@ -16,9 +16,7 @@ export interface UndatedEvent {
   amount_d: string;
   /** Unix seconds; null where no source told it. */
   block_time: string | null;
-  /**
-   * Whether its day was once summed up with it. Sums and event agree where it has both a time and a sum, or neither.
-   */
+  /** Whether its day was once summed up with it. Sums and event agree where it has both time and sum, or neither. */
   summed: 0 | 1;
   /** Unix seconds; null where no slot before it has a time that is known. */
   earliest: string | null;
@@ -60,8 +58,7 @@ type Bounds = Pick<UndatedEvent, 'earliest' | 'latest'>;
 
 /**
  * For each of these runs the latest time of all runs below it, and the earliest of all above it. The table has a row
- * for each kind of each run there ever was: one pass over it serves all of them, grouped by the one that a row is at or
- * behind.
+ * for each kind of each run there ever was: one pass over it serves all, grouped by the one that a row is at or behind.
  */
 async function boundsOf(store: Store, spans: readonly bigint[]): Promise<Map<bigint, Bounds>> {
   const rows = await store.query<{ lower: string; within: 0 | 1; first: string | null; last: string | null }>(

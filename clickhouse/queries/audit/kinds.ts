@@ -44,10 +44,7 @@ export function storedKinds(store: Store, { from, to }: RunRange): Promise<KindR
   );
 }
 
-/**
- * The same counts made of the facts. `print` is a hash of the facts that were counted: it changes where any of them
- * does.
- */
+/** The same counts made of the facts. `print` is a hash of the counted facts: it changes where any of them does. */
 export function recountedKinds(
   store: Store,
   { from, to }: RunRange,

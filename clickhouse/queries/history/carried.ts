@@ -9,9 +9,8 @@ export interface Uncarried {
 }
 
 /**
- * The slots in which accounts were not carried, out of the rows that say behind which slots they were lost and from
- * which on they were carried again. Each loss lasts until the first such slot behind it, whatever the order of the
- * rows.
+ * The slots in which accounts were not carried, out of the rows that say behind which slots they were lost, and from
+ * which on carried again. Each loss lasts until the first such slot behind it, whatever the order of the rows.
  */
 export function uncarried(told: readonly CarriedRow[]): Uncarried[] {
   const slots = (rows: readonly CarriedRow[], carried: 0 | 1) =>

@@ -37,9 +37,7 @@ export interface HistoryAccounts {
   pool: string;
 }
 
-/**
- * The HistoryAccounts, the pool's config, all venue accounts there ever were, and the token accounts of the Local ones.
- */
+/** The HistoryAccounts, the pool's config, all venue accounts ever, and the token accounts of the Local ones. */
 const ADDRESSES = `
   SELECT arrayJoin([{policy:String}, {bankroll:String}, {pool:String}]) AS address
   UNION DISTINCT SELECT p.global_config FROM account_hours AS p WHERE p.address = {pool:String} AND p.global_config != ''

@@ -25,7 +25,9 @@ const EACH_BYTES = 150;
 export const protocolHistoryBytes = ({ steps, cover: { hours, holes } }: ProtocolHistoryRows): number =>
   steps.reduce((sum, { length }) => sum + length, (steps.length + hours.length + holes.length) * EACH_BYTES);
 
-/** Venue accounts by their hours alone: what is known of which rows stored sums are made of covers hours alone. */
+/**
+ * Venue accounts out of their hours alone: `made_of`, which says whether stored sums hold, has nothing else of them.
+ */
 const VENUES = "SELECT address FROM account_hours WHERE kind != ''";
 const LOCAL_VENUES = "SELECT address FROM account_hours WHERE kind = 'Local'";
 const VENUE_COLUMNS = ['policy', 'token_account', 'kind', 'revoked'];

@@ -1,6 +1,4 @@
-/**
- * Sums over what is known of the policies of a quote asset at one moment. A null time: that of one state is not known.
- */
+/** Sums over what is known of the policies of a quote asset at one moment. A null time: one of them is not known. */
 export interface QuoteSumsAt {
   /** The number of the step from 1 on; 0: now. */
   step: number;

@@ -56,10 +56,7 @@ export function stepParams(ends: readonly number[], cover: StreamCover): StepPar
 /** The number behind the last step. */
 const NEVER = '({steps:UInt32} + 1)';
 
-/**
- * The first step that begins behind a slot, searched for in the list: a lambda over its elements would copy it for each
- * row.
- */
+/** The first step that begins behind a slot, by a search: a lambda over the list would copy it for each row. */
 export const stepAfter = (slot: string): string => `
   if(${slot} < {places:Array(UInt64)}[1], 1, toUInt32(transform(roundDown(toUInt64(${slot}), {places:Array(UInt64)}),
     {places:Array(UInt64)}, {steps_behind:Array(UInt32)}, toUInt32(0))))`;
@@ -90,10 +87,7 @@ export const CHANGES = `
     ON b.address = c.address AND b.to_slot = c.to_slot
   WHERE step <= {steps:UInt32}`;
 
-/**
- * Of changes with the same step and `brought` the last stands for all: a state meets no more of them than there are
- * steps.
- */
+/** Of changes with the same step and `brought` the last stands for all: a state meets one for each step at most. */
 const CHANGES_OF_ACCOUNTS = `
   SELECT address, groupArray((last, step, brought)) AS changes
   FROM (SELECT u.address AS address, max(u.to_slot) AS last, u.step AS step, u.brought AS brought FROM (${CHANGES}) AS u
@@ -103,8 +97,8 @@ const CHANGES_OF_ACCOUNTS = `
 const FIRST_CHANGE = `arrayMin(arrayPushBack(arrayMap(c -> if(s.seen < c.1 AND NOT has(c.3, s.seen), c.2, ${NEVER}), u.changes), ${NEVER}))`;
 
 /**
- * For each loss the first step from which it, or any that lasts at least as long, is lost: of those that last beyond a
- * state, the one that ends first then stands for all.
+ * For each loss the first step from which it, or any loss that lasts at least as long, applies: of the losses that last
+ * beyond a state, the one that ends first then stands for all.
  */
 const LOSSES = `
   SELECT l.address AS address, l.to AS to, min(${stepAfter('(l.after + 1)')}) OVER (PARTITION BY l.address ORDER BY l.to DESC) AS step
@@ -141,8 +135,7 @@ export async function lackingIn(store: Store): Promise<Lacking> {
 /**
  * The closing states of accounts, each with the steps at which it is the last: from `since` on and before `until`, numbers
  * from 1 on. From the step `lost` on it is not known to hold. The rules are those of a policy's own history.
- * @param addresses a subquery for the accounts' addresses: a condition on the key alone, checked before the rest of a
- * row.
+ * @param addresses a subquery for the accounts' addresses: a condition on the key, checked before the rest of a row.
  * @param which a further condition on the rows.
  */
 export const spans = (

@@ -24,10 +24,7 @@ export interface AppliedState {
   verified_slot: string | null;
   /** Unix milliseconds of the newest write of any materialiser. */
   applied_at: string;
-  /**
-   * Batches with events, outside gaps, too far back for followers of the newest slots, or that opened a closed gap
-   * anew.
-   */
+  /** Batches with events, outside gaps, WINDOW_SLOTS or more back, or that opened a closed gap anew. */
   late_batches: number;
 }
 
@@ -48,9 +45,7 @@ interface AppliedPart {
   late_batches: number | null;
 }
 
-/**
- * The rows are few: they are added up here, since having the engine do so costs several times as much as reading them.
- */
+/** Added up here: the rows are few, and having the engine do it costs several times as much as reading them. */
 export async function appliedState(store: Store): Promise<AppliedState> {
   const rows = await store.query<AppliedPart>(
     `SELECT 'applied' AS part, topic, slot, block_time, ifNull(a.followed, slot) AS followed,
@@ -112,13 +107,10 @@ export interface GapState {
   /** What keeps it open: a transaction that cannot be read, or the first slot of the history that the node keeps. */
   unread: string | null;
   first_slot: string | null;
-  /**
-   * Of a closed gap: the slot above its first one at which history was to begin. What lies before that was not read.
-   */
+  /** Of a closed gap: the slot above its first one at which history was to begin. What lies before was not read. */
   begin: string | null;
   /**
-   * Partitions whose `unread`, `first_slot` and `begin` are of an earlier record than the rest; they follow in a
-   * moment.
+   * Partitions whose `unread`, `first_slot` and `begin` are still of an earlier record: new ones follow in a moment.
    */
   behind: number;
 }
@@ -141,7 +133,7 @@ export const gapStates = whileUnmoved(['gaps', 'gap_places'], (store) =>
   ),
 );
 
-/** The gaps that are open: a gap is until every partition of transactions has applied its opening and its closing. */
+/** The open gaps: one is open until every partition of transactions has applied its opening and its closing. */
 export const openOf = (gaps: readonly GapState[], applied: AppliedState): GapState[] =>
   gaps.filter((gap) => gap.open_partitions > 0 || gap.partitions < applied.transaction_partitions);
 
@@ -209,10 +201,7 @@ const MARK = `${PARTS}
     UNION ALL
     SELECT sipHash128('undated', slot, signature, position, ifNull(block_time, 0), summed) FROM (${STILL_UNDATED}))`;
 
-/**
- * The same for a store in which nothing was ever incomplete or undated, with a check of that: half the cost of the
- * whole.
- */
+/** The same for a store where nothing was ever incomplete or undated, with a check of that: half the cost. */
 const MARK_OF_GAPS = `${PARTS}
   UNION ALL (SELECT '${MORE}', '' FROM incomplete_by_slot LIMIT 1)
   UNION ALL (SELECT '${MORE}', '' FROM undated_events LIMIT 1)`;

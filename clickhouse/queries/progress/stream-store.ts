@@ -190,9 +190,7 @@ export async function hasTransactionBefore(store: Store, slot: bigint): Promise<
   return rows.length > 0;
 }
 
-/**
- * Transactions with cut logs that are not resolved, the newest first: most of the older ones earlier runs have tried.
- */
+/** Transactions with cut logs that are not resolved, the newest first: earlier runs have tried most older ones. */
 export async function unresolvedTransactions(
   store: Store,
 ): Promise<{ signature: string; slot: bigint; blockTime: number | null }[]> {

@@ -51,9 +51,7 @@ export async function unsettledSweeps(
   return rows.map((row) => ({ ...row, slot: BigInt(row.slot) }));
 }
 
-/**
- * Slots of which there were two versions: a mark that was first seen in one of them may be of the version that died.
- */
+/** Slots of which there were two versions: a mark first seen in one of them may be of the version that died. */
 const MADE_TWICE = 'SELECT after_slot + 1 FROM stream_holes WHERE to_slot = after_slot + 2';
 
 /** The two marks of a policy nearest before a slot, and the two nearest at it or behind it; the nearest come first. */

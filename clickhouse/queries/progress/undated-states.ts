@@ -44,10 +44,7 @@ export async function waitingHours(
   return rows.map(({ address, slot }) => ({ address, slot: BigInt(slot) }));
 }
 
-/**
- * The tables in which any state ever written has no time: nearly always there is none, and one column is enough to
- * tell.
- */
+/** The tables in which any state ever written has no time: nearly always none, and one column is enough to tell. */
 async function tablesWithAny(store: Store, behind: string): Promise<LatestTable[]> {
   const parts = LATEST_TABLES.map(
     (table) =>

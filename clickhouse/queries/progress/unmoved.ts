@@ -50,10 +50,7 @@ interface Kept<Answer> {
   answer: Answer;
 }
 
-/**
- * A question over all rows of tables that hardly ever change, asked again once an insert or a merge changed one of
- * them.
- */
+/** A question over all rows of tables that hardly ever change, asked again once an insert or a merge changed one. */
 export function whileUnmoved<Answer>(
   tables: readonly string[],
   ask: (store: Store) => Promise<Answer>,

@@ -24,9 +24,7 @@ export interface ClaimsOfDay {
   last_time: string | null;
 }
 
-/**
- * What a window held when it was read, and what leaves and enters it first: for a while no store is needed to tell it.
- */
+/** What a window held when it was read, and what leaves and enters it first: tells it for a while without the store. */
 export interface Moving<Row, One> {
   row: Row;
   /** In the order in which they leave. */
@@ -145,9 +143,7 @@ export function claimsWindow(row: ClaimsRow): DayWindow<ClaimWindow> {
   return { row: window, until: toldUntil(window, Number(count), ({ time }) => time) };
 }
 
-/**
- * Unix seconds until which a window can be told from what is kept of it: behind the last kept one there may be more.
- */
+/** Unix seconds until which a window can be told from what is kept: behind the last kept one there may be more. */
 function toldUntil<One>(
   { leaving, coming }: Pick<Moving<unknown, One>, 'leaving' | 'coming'>,
   count: number,
@@ -161,7 +157,7 @@ function toldUntil<One>(
   );
 }
 
-/** What a window holds at a later moment, unix seconds, until which it can be told from what is kept of it. */
+/** What a window holds at a later moment `now`, unix seconds, as long as that can be told from what is kept of it. */
 export function eventsAt(window: EventWindow, now: number): DayWindow<EventsOfDay> {
   const { row } = window;
   const { left, entered, until } = movedAt(window, (time) => time, now);

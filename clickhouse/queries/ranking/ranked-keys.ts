@@ -115,9 +115,7 @@ export function rankedSums(mints: PolicySelection): Question<RankedSums> {
 
 export type RankedToken = Pick<MintRow, 'address' | 'exists' | 'name' | 'symbol' | 'image_url'>;
 
-/**
- * Names, symbols and images of mints as answers show them: of the metadata account that a mint points at, if it does.
- */
+/** Names, symbols and images of mints as answers show them: of the metadata account that a mint points at, if any. */
 export function rankedTokens(mints: PolicySelection): Question<RankedToken> {
   const of = (column: string) => amongMints(column, mints);
   return {

@@ -10,9 +10,7 @@ export interface KindCountRow {
   last_time: string | null;
 }
 
-/**
- * That a run of slots lies in the window whole: its sums count then. The facts are read of the runs that its ends cut.
- */
+/** That a run of slots lies in the window whole: its sums count. Of runs that the ends cut the facts are read. */
 const WHOLE = 'first > {after:Int64} AND last <= {until:Int64}';
 
 /** Events of the last 24 hours whose actor is the keeper, per kind: `until` − 24 h < block time <= `until`. */

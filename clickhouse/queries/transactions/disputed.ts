@@ -3,9 +3,7 @@ import { READING } from '../../reading-rank.ts';
 import type { EventRow } from '../../tables.ts';
 import { byTransaction, type InSlot, OF_TRANSACTIONS } from './by-transaction.ts';
 
-/**
- * Standing of a transaction of which the stream brought two versions in one slot. The highest that was written holds.
- */
+/** Standing of a transaction of which the stream brought two versions in one slot. The highest one written holds. */
 export const STANDING = {
   /** Which version holds is not known. */
   disputed: 0,
@@ -51,10 +49,7 @@ export async function disputedSlots(store: Store, most: number): Promise<bigint[
 /** An event as it is stored, without its time and its place in the block. */
 export type StoredReading = Omit<EventRow, 'tx_index' | 'block_time'>;
 
-/**
- * The standing events of some transactions, and those that were undone: an earlier try may have got no further than
- * that.
- */
+/** The standing events of some transactions, and the undone ones: an earlier try may have got no further. */
 export async function eventsOfDecided(
   store: Store,
   transactions: readonly InSlot[],
@@ -72,9 +67,7 @@ export async function eventsOfDecided(
   );
 }
 
-/**
- * The policies that some transactions wrote, each with its highest reading; those too that were struck as not written.
- */
+/** The policies that some transactions wrote, each with its highest reading; also those struck as not written. */
 export async function policiesOfDecided(
   store: Store,
   transactions: readonly InSlot[],

@@ -37,9 +37,7 @@ export interface ToldPlace extends InSlot {
   index: number | null;
 }
 
-/**
- * Of a transaction with cut logs only its events tell the place: they are found by way of their mints, which are few.
- */
+/** Of a transaction with cut logs only events tell the place: they are found by their mints, which are few. */
 export async function toldPlaces(store: Store, transactions: readonly InSlot[]): Promise<ToldPlace[]> {
   const rows = await byTransaction(transactions, (of) => {
     return store.query<InSlot & { time: string | null; tx_index: number; is_placed: number }>(

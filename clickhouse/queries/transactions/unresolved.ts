@@ -15,9 +15,7 @@ const unresolvedOf = (rows: string): string => `(signature, slot) NOT IN (
     SELECT signature, slot FROM disputed_transactions
     WHERE slot IN (SELECT slot FROM ${rows}) AND standing = ${STANDING.struck})`;
 
-/**
- * For a read of incomplete_by_slot: the transactions that are not resolved, whether or not what they lack was derived.
- */
+/** For a read of incomplete_by_slot: the transactions that are not resolved, be what they lack derived or not. */
 export const UNRESOLVED = unresolvedOf('incomplete_by_slot');
 
 /** Likewise, those of them that lack something; transactions that lack nothing are not looked up. */

@@ -105,9 +105,7 @@ type PlainSchemas = {
     : PlainSchema<F>;
 } & { [F in AddedPlainField as `${CamelCase<F>}AbsentReason`]: TOptional<TString> };
 
-/**
- * Schemas of the policy's fields that are shown as they are; a reason is there only where the value beside it is null.
- */
+/** Schemas of the policy's fields that are shown as they are; a reason is there only beside a value that is null. */
 export const plainSchemas = (fields: readonly Plain[]): PlainSchemas =>
   Object.fromEntries(
     fields.flatMap(({ column, kind, added }): [string, TSchema][] => {
