@@ -11,31 +11,35 @@ import { createVoice, type Voice } from './voice.ts';
 
 export interface AgentsOptions {
   chain: Chain;
-  /** Policies that the world grows to. */
+  /** How many policies the world grows to. */
   policies: number;
-  /** Base URLs of the service whose routes they use, and of the options venue. */
+  /** Base URL of the service whose routes the agents use. */
   api: string;
-  /** How the service names itself in what they sign. */
+  /** How the service names itself in the challenges that the agents sign. */
   publicUrl: string;
+  /** Base URL of the options venue. */
   optionsVenue: string;
   signal: AbortSignal;
 }
 
 const LOOK_MS = 1_000;
-/** A policy says nothing again before this; the one that visitors are shown sooner, and something after SILENCE_MS. */
+/**
+ * Least time between two posts of a policy. The one that visitors are shown may post again after SPEAKER_REST_MS, and
+ * posts even without news after SILENCE_MS.
+ */
 const REST_MS = 60_000;
 const SPEAKER_REST_MS = 12_000;
 const SILENCE_MS = 30_000;
-/** A remark that waited longer is about the past. */
+/** A remark that has waited longer is dropped: it would be about the past. */
 const STALE_MS = 20_000;
-/** Challenges are limited by address, and others on this machine want some too. */
+/** Least time between two sign-ins: challenges are limited by client address, which others on this machine share. */
 const SIGN_IN_MS = 30_000;
-/** Policies whose agents post, however many the world has. */
+/** Most policies whose agents post, however many the world has. */
 const MOST_VOICES = 40;
 
 /**
- * The agents of the local world tell what they did as they do it, over the service's own routes: all but the one that
- * a person may play.
+ * Has the agents of the local world post what they do as they do it, over the service's own routes: all but the agent
+ * that a person may play.
  */
 export async function letAgentsPost(options: AgentsOptions): Promise<void> {
   const { chain, signal } = options;
@@ -55,7 +59,7 @@ export async function letAgentsPost(options: AgentsOptions): Promise<void> {
     const due = [...waiting].filter(
       ([mint]) => silentFor(mint) > (mint === speaker ? SPEAKER_REST_MS : REST_MS),
     );
-    // One post a look, and whoever is shown to visitors comes first.
+    // At most one post each LOOK_MS; the policy that visitors are shown comes first.
     due.sort(([left], [right]) => Number(right === speaker) - Number(left === speaker));
     for (const [mint, words] of due) {
       const voice = signal.aborted ? null : voiceOf(mint);
@@ -75,7 +79,7 @@ function numbersOf(seed: string, policies: number): Map<Key, number> {
   return numbers;
 }
 
-/** The voice of whoever is the agent now; null where nobody is, or it would have to sign in too soon. */
+/** Finds the voice of a policy's present agent; null where it has none, or would have to sign in too soon. */
 function voices(
   { chain, api, publicUrl, signal }: AgentsOptions,
   policyOf: ReturnType<typeof hear>['policyOf'],
@@ -106,12 +110,12 @@ async function speak(
       ? await tradeOption(voice, optionsVenue, createRandom(`option:${label}`), remark)
       : remark;
   const order = remark.tradeAt === undefined ? null : await orderOf(voice, mint, remark.tradeAt, label);
-  // Without an order there is no trade to tell of.
+  // A post of kind `trade` needs an order; without one it becomes an `update`.
   const post = kind === 'trade' && order === null ? { kind: 'update', text } : { kind, text, ...order };
   return (await voice.write('posts', post)) !== null;
 }
 
-/** The venue's name as the service has it, and the number of the order there. */
+/** The venue's name as the service has it, and a made-up order number there; null where the service names no venue. */
 async function orderOf(voice: Voice, mint: Key, tokenAccount: Key, label: string) {
   const positions = (await voice.read(`/coins/${mint}/positions`))?.positions as
     | { venueAccount: string; venue: string | null }[]

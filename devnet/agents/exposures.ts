@@ -2,7 +2,7 @@ import type { Random } from '../program/state/random.ts';
 import type { Remark } from './remarks.ts';
 import type { Voice } from './voice.ts';
 
-/** Held by one policy at once; others release first. */
+/** Options that one policy holds at once; with so many it releases the oldest instead of opening another. */
 const MOST_HELD = 2;
 
 async function askVenue(url: string, method: string, params: object): Promise<unknown> {
@@ -23,7 +23,7 @@ interface Held {
 const pick = (value: unknown, ...path: string[]) =>
   path.reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], value);
 
-/** Takes on an option of the venue's list, or where enough are held lets the oldest go; answers what is said of it. */
+/** Opens an option that the venue lists, or releases the oldest where enough are held. @returns the remark to post */
 export async function tradeOption(
   voice: Voice,
   venueUrl: string,

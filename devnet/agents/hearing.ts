@@ -5,12 +5,12 @@ import { AGENT, type Key, type Policy } from '../program/state/state.ts';
 import { idleRemark, type Remark, remarkOn } from './remarks.ts';
 import { arrivedAt, holdings, type Scene, unitOf } from './scene.ts';
 
-/** A remark that nobody has heard yet. */
+/** A remark that has not been posted yet. */
 export interface Waiting {
   remark: Remark;
-  /** Names what it is about: the same label draws the same lots. */
+  /** Names what the remark is about and seeds its random choices. */
   label: string;
-  /** By `performance.now()`. */
+  /** When it was made, by `performance.now()`. */
   at: number;
 }
 
@@ -18,12 +18,12 @@ export interface Hearing {
   /** The newest remark of each policy, by its mint. */
   waiting: Map<Key, Waiting>;
   policyOf(mint: Key): Policy | undefined;
-  /** Something to say where nothing happened. */
+  /** A remark for when nothing happened; null where the policy is not run by an agent. */
   nothingNew(mint: Key): Waiting | null;
   close(): void;
 }
 
-/** Follows the chain for those policies, by their numbers in the world, and makes remarks of what happens to them. */
+/** Makes remarks of what the chain's blocks do to these policies. @param numbers in the world, by policy mint */
 export function hear(chain: Chain, numbers: ReadonlyMap<Key, number>): Hearing {
   const waiting = new Map<Key, Waiting>();
   const reported = new Map<Key, { equity: bigint; arrived: bigint }>();
@@ -49,7 +49,7 @@ export function hear(chain: Chain, numbers: ReadonlyMap<Key, number>): Hearing {
 
   const close = chain.subscribe(({ slot, transactions }) => {
     const events = transactions.flatMap((transaction) => transaction.events);
-    // What was sent arrives by several reports of one block: the last of an account is the news.
+    // Sent money arrives through several reports in one block: only the last report of an account makes a remark.
     const newest = new Map<Key, TypedEvent>();
     for (const event of events)
       if (event.kind === 'RemoteEquityReported') newest.set(event.fields.tokenAccount, event);

@@ -5,7 +5,7 @@ import { ZERO_KEY } from '../program/state/keys.ts';
 import { REMOTE } from '../program/state/state.ts';
 import { amountText, percentText, type Scene } from './scene.ts';
 
-/** What an agent has to say. A trade names the account whose venue has the order; an option is bought beside the words. */
+/** What an agent posts. `tradeAt`: the token account whose venue has the order; `buysOption`: also trades an option. */
 export interface Remark {
   kind: PostKind;
   text: string;
@@ -38,7 +38,7 @@ const isRemote = ({ venue }: Scene, bit: number) => venue?.kind === REMOTE && ve
 const atWork = (scene: Scene) =>
   `${percentText(scene.deployed, equityOf(scene))} of the equity is at work; the terms allow ${scene.policy.risk}%.`;
 
-/** How the equity stands to the mark above which it is profit. */
+/** How far the equity is from the mark above which it is profit. */
 function toMark(scene: Scene): string {
   const [equity, { hwm }] = [equityOf(scene), scene.policy];
   if (equity === hwm) return 'exactly at the high water mark';
@@ -87,7 +87,7 @@ const parts = (named: readonly (readonly [bigint, string])[]) =>
     .map(([, words]) => words)
     .join(', ');
 
-/** What an agent says of each event of its policy; of those that are not here it says nothing. */
+/** What an agent says about each kind of event of its policy; kinds that are not listed make no remark. */
 const REMARKS: Remarks = {
   PolicyInitialised: ({ policy }) => ({
     kind: 'thesis',
@@ -162,7 +162,7 @@ export function remarkOn(event: TypedEvent, scene: Scene): Remark | null {
   return say?.(scene, event.fields) ?? null;
 }
 
-/** What is said where nothing happened for a while. */
+/** A remark for when nothing has happened for a while. */
 export function idleRemark(scene: Scene): Remark {
   const why = scene.policy.paused
     ? 'The policy is paused.'

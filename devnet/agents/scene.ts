@@ -6,14 +6,14 @@ import { type Key, LOCAL, type Policy, type VenueAccount } from '../program/stat
 /** What an agent looks at before it writes: its policy as it stands after what just happened. */
 export interface Scene {
   policy: Policy;
-  /** The account that something happened to; null where nothing did, or it is gone. */
+  /** The venue account that the event names; null where there is no event, it names none, or the account is gone. */
   venue: VenueAccount | null;
-  /** What the venue's account held at the report before this one; null where there was none. */
+  /** Equity of the venue account at the report before this one; null where there was none. */
   before: bigint | null;
-  /** What was sent there and arrived since that report. */
+  /** Money sent to the account that has arrived since that report. */
   arrived: bigint;
   bankroll: bigint;
-  /** At venues, on chain and attested, and on its way there. */
+  /** Money at venues, on chain and attested, and on its way there. */
   deployed: bigint;
   unit: Unit;
   random: Random;
@@ -57,12 +57,12 @@ export function holdings(chain: Chain, policy: Policy): { bankroll: bigint; depl
   return { bankroll: amountAt(chain.addresses.ofPolicy(policy.mint).bankroll), deployed };
 }
 
-/** What of the money that was sent to a remote account its reports count. */
+/** How much of the money that was sent to a remote account its reports already count. */
 export function arrivedAt(chain: Chain, { bridgedOut, tokenAccount }: VenueAccount): bigint {
   return bridgedOut - (chain.state().tokens.get(tokenAccount)?.amount ?? 0n);
 }
 
-/** How the quote asset of the n-th policy of a world is written; one that nobody names as the pages write it. */
+/** How the quote asset of a world's n-th policy is written: by symbol, or by its mint's start if nothing names it. */
 export function unitOf(seed: string, number: number): Unit {
   const { decimals, symbol, metadataIn, category, mint } = profileOf(seed, number, '').quote;
   const isNamed = metadataIn !== 'nowhere' || category !== null;

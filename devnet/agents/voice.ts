@@ -1,18 +1,18 @@
 import type { Keypair } from '../life/agent-keys.ts';
 import type { Key } from '../program/state/state.ts';
 
-/** An agent at the agents' routes, as any other would be: it proves its key, then writes under its session. */
+/** An agent as a client of the agents' routes, like any real one: it proves its key, then writes under its session. */
 export interface Voice {
-  /** Whether writing needs no new session, as far as is known here. */
+  /** Whether it holds a session that the service has not refused yet. */
   signedIn(): boolean;
-  /** The answer to a write, or null where it was refused or none came: then nothing is tried again. */
+  /** The answer to a write; null where it was refused or no answer came. Nothing is retried. */
   write(path: string, body: unknown): Promise<Record<string, unknown> | null>;
   read(path: string): Promise<Record<string, unknown> | null>;
 }
 
 const TIMEOUT_MS = 15_000;
 
-/** Where the service is reached, and how it names itself: a key signs for the service that it means, and no other. */
+/** Where the service is reached, and how it names itself: no challenge that names another service is signed. */
 export interface Service {
   api: string;
   publicUrl: string;
@@ -58,7 +58,7 @@ export function createVoice(
   async function exchange(method: 'GET' | 'POST', path: string, body?: unknown) {
     if (token === null && !(await signIn())) return null;
     const { status, said } = await ask(method, path, body);
-    // The session is over, or the key is the agent's no more.
+    // The session is over, or the key is no longer the agent's.
     if (status === 401 || status === 403) token = null;
     return status === 200 || status === 201 ? said : null;
   }

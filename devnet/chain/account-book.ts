@@ -30,16 +30,16 @@ export interface WrittenAccount extends LastWrite {
   first: bigint;
 }
 
-/** Raw accounts at the tip, encoded when somebody asks. */
+/** Raw accounts at the tip, encoded when they are asked for. */
 export interface AccountBook {
   apply(record: BlockRecord): void;
-  /** Every account's first write and last, in the order of the first. */
+  /** Every account with its first and last write, in the order of first writes. */
   written(): Iterable<WrittenAccount>;
-  /** Has an empty book go on from there. */
+  /** Fills an empty book with the accounts of a snapshot. */
   restore(accounts: Iterable<WrittenAccount>): void;
   tableOf(key: Key): TableName | null;
   lastWrites: ReadonlyMap<Key, LastWrite>;
-  /** Slot of an account's first write; null: it never was. */
+  /** Slot of an account's first write; null: never written. */
   firstWrite(address: Uint8Array): bigint | null;
   get(address: Uint8Array): StoredAccount | null;
   ownedBy(owner: Uint8Array): StoredAccount[];
@@ -70,7 +70,7 @@ export function genesisWrites(programId: Key): AccountWrite[] {
   });
 }
 
-/** Opens the book over the typed state, which the chain keeps up to date itself. */
+/** Makes a book over the typed state, which the caller keeps up to date. */
 export function createAccountBook(
   state: ProgramState,
   where: { seed: string; programId: Key; firstSlot: bigint },

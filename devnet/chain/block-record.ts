@@ -11,27 +11,27 @@ import type { Segment } from './store/block-table.ts';
 import type { HeldTokens } from './token-balances.ts';
 import { type Builder, buildTransaction, signatureAt } from './transactions.ts';
 
-/** What a block is made from again: small beside the block itself, and enough for every byte of it. */
+/** What a block can be rebuilt from, byte for byte; small beside the block itself. */
 export interface BlockRecord {
   slot: bigint;
   parent: bigint;
   blockTime: number;
   executions: Execution[];
-  /** Beside each execution; ledgers of an older version have none. */
+  /** Token balances of each execution, by its index; ledgers of an older version have none. */
   tokens?: HeldTokens[][];
   /** State at the end of the block of every account written in it; null: closed. */
   rows: Changes;
-  /** Accounts in the order of their last write, with the transaction that wrote and what it counted. */
+  /** Accounts in the order of their last write, with the index of the transaction that wrote and the write version. */
   written: { key: Key; tx: number; version: bigint }[];
 }
 
 /** The first record of a ledger. */
 export interface LedgerHead {
-  /** 3: the first part of it is in the archive. */
+  /** 3: the first part of the ledger is in the archive. */
   format: 1 | 2 | 3;
   /** Hash of the layouts that its accounts and events were written in; none in format 1. */
   layout?: string;
-  /** What the file goes on from; in format 3 alone. */
+  /** What the file continues; in format 3 only. */
   archived?: Archived;
   seed: string;
   programId: Key;
@@ -39,17 +39,17 @@ export interface LedgerHead {
   firstSlot: bigint;
 }
 
-/** What the head says of the layout: a program that knows no archive takes it for another, and leaves the ledger alone. */
+/** `layout` of a head. Format 3 has its own, so that a program that knows no archive leaves the ledger alone. */
 export const layoutOf = (format: LedgerHead['format']) =>
   format === 3 ? `archived ${LAYOUT_NAME}` : LAYOUT_NAME;
 
-/** What stands in front of a ledger's file. */
+/** The archived part of a ledger, which its file continues. */
 export interface Archived {
   segments: readonly Segment[];
-  /** Slot and write version that it ended with. */
+  /** Last slot and last write version of the archived part. */
   slot: bigint;
   version: bigint;
-  /** How many records behind this one tell the state that it ended with. */
+  /** How many records behind the head hold the state at that point. */
   pieces: number;
 }
 
@@ -89,7 +89,7 @@ export function writesOf(record: BlockRecord, builder: Builder): AccountWrite[] 
   });
 }
 
-/** Makes the block of a record; the same record gives the same block, today or from the file a year later. */
+/** Makes the block of a record; the same record always gives the same block. */
 export function blockOf(record: BlockRecord, builder: Builder): Block {
   const { slot, parent, blockTime } = record;
   const parentBlockhash = blockhashAt(builder.seed, parent);

@@ -12,7 +12,7 @@ export interface ChainIndex {
   txs(): number;
   add(record: BlockRecord, place: number): void;
   find(signature: Uint8Array): Position | null;
-  /** Newest first, older than `before`. */
+  /** The transactions that name an address and are older than `before`, newest first. */
   of(address: Key, before: Position | null, limit: number): Listed[];
   /** Signatures as byte keys, in the order of their transactions. */
   signatures(): Iterable<string>;
@@ -20,14 +20,14 @@ export interface ChainIndex {
   addresses(): Iterable<readonly [Key, readonly number[]]>;
 }
 
-/** Every key that an instruction and those it calls name. */
+/** Adds every key that an instruction and its inner instructions name. */
 export function keysOf(instruction: Instruction, into: Set<Key>): void {
   into.add(instruction.program);
   for (const meta of instruction.metas) into.add(meta.key);
   for (const step of instruction.steps) if (step.type === 'cpi') keysOf(step.instruction, into);
 }
 
-/** An empty index. `mentioned` is what a transaction without instructions of this chain's own still names. */
+/** An empty index. `mentioned` is the key that a transaction without instructions is listed under. */
 export function createChainIndex(seed: string, mentioned: Key): ChainIndex {
   const slots: number[] = [];
   const places: number[] = [];

@@ -16,7 +16,7 @@ import { signatureAt } from './transactions.ts';
 export const SLOT_MS = 400;
 const SKIP_CHANCE = 0.03;
 const MENTION_CHANCE = 0.02;
-/** Blocks kept whole; older ones are made again from their record. */
+/** Blocks kept in memory whole; older ones are rebuilt from their record. */
 const RECENT_BLOCKS = 600;
 
 export interface ChainOptions extends LedgerOptions {
@@ -33,7 +33,7 @@ export interface LastWriteFacts {
 
 /** Everything on the chain as typed values, by address; never to be written to. */
 export interface ChainState extends Readonly<ProgramState> {
-  /** Of an account that was ever written, closed ones included. */
+  /** The last write of an account, also of a closed one; null: never written. */
   lastWrite(address: Key): LastWriteFacts | null;
   /** Every address ever written. */
   written(): Iterable<Key>;
@@ -52,7 +52,7 @@ export interface Chain extends Ledger {
   coming(): bigint;
   state(): ChainState;
   history(): Iterable<HistoryBlock>;
-  /** What each block but so many first ones has changed. */
+  /** What each block has changed, without the first `skipped` blocks. */
   changes(skipped: number): Iterable<BlockChanges>;
   held: BlockStore['held'];
   close(): void;

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** One at a time: in /proc and its like Node's recursive way never ends. */
+/** Makes parents one at a time: in /proc and the like Node's recursive mkdir never returns. */
 export function makeDirectory(directory: string): void {
   const above = path.dirname(path.resolve(directory));
   if (!existsSync(above)) makeDirectory(above);

@@ -11,11 +11,11 @@ export interface Frame {
   data: Uint8Array;
   metas: Meta[];
   body: (string | Frame)[];
-  /** Precompiles and builtins: the first print nothing at all, the second no compute units. */
+  /** Precompiles print `nothing`; builtins print an `outline`, without compute units. */
   prints: 'all' | 'outline' | 'nothing';
 }
 
-/** `emit!` prints a log line, `emit_cpi!` calls the program itself; `mixed` draws lots for each event. */
+/** `emit!` prints a log line, `emit_cpi!` calls the program itself; `mixed` chooses at random for each event. */
 export type EventStyle = 'log' | 'cpi' | 'mixed';
 
 /** First eight bytes of a self-CPI that carries an event. */
@@ -76,8 +76,8 @@ export function children(frame: Frame): Frame[] {
 }
 
 /**
- * The frame with every account that something below it uses in its own list: a program can only hand on what it was
- * given. The signature of a program derived address is made on the way, so it is not asked of the caller.
+ * Adds to the account list of each frame every account that its inner calls use: a program can only pass on accounts
+ * that it was given. A program derived address signs inside the call, so the caller's list does not ask for it.
  */
 export function handDown(frame: Frame): Frame {
   const body = frame.body.map((part) => (typeof part === 'string' ? part : handDown(part)));

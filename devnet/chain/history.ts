@@ -16,7 +16,7 @@ export interface ChainTransactionFacts {
   /** In execution order; the position of an event is its place in this list. */
   events: TypedEvent[];
   writablePolicies: Key[];
-  /** Accounts that another program's names writable: their states are sent again, under its signature. */
+  /** Writable accounts of a transaction of other programs only: their states are sent again, under its signature. */
   mentioned: Key[];
 }
 
@@ -30,8 +30,8 @@ export interface HistoryBlock {
 const CUT = 'Log truncated';
 
 /**
- * All blocks from the first on; what was made of one is kept, since an oracle asks again and again.
- * @param blocks all but so many first ones
+ * Gives the facts of all blocks from the first on. Those of a block are made once and kept, since an oracle asks often.
+ * @param blocks all blocks without the first `skipped`
  */
 export function createHistory(blocks: (skipped: number) => Iterable<Block>): () => readonly HistoryBlock[] {
   const made: HistoryBlock[] = [];

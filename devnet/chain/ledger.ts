@@ -112,6 +112,6 @@ export interface Ledger {
   /** Newest first; `before` excludes that signature and everything newer. Unknown `before`: nothing. */
   signaturesFor(address: Uint8Array, before: Uint8Array | null, limit: number): SignatureEntry[];
   transaction(signature: Uint8Array): { block: Block; tx: LedgerTransaction } | null;
-  /** Called with each block once it is durable. Returns the way to stop. */
+  /** Calls the listener with each block once it is durable. Returns a function that ends this. */
   subscribe(listener: (block: Block) => void): () => void;
 }

@@ -47,7 +47,7 @@ export function logLines(frames: readonly Frame[], failure: Failure | null): str
 }
 
 /**
- * The same, as the runtime cuts it at a number of bytes: a line that does not fit is dropped, and shorter ones
+ * Cuts log lines at a number of bytes as the runtime does: a line that does not fit is dropped, and shorter ones
  * behind it may still fit.
  */
 export function cutLines(lines: readonly string[], limitBytes: number): string[] {

@@ -10,9 +10,9 @@ import type {
 } from './ledger.ts';
 
 type Compiled = Pick<LedgerTransaction, 'message' | 'loaded' | 'inner'> & {
-  /** All of them, in the order of their indexes. */
+  /** All keys, in the order of their indexes: the message's own, then those behind a lookup table. */
   keys: readonly Key[];
-  /** Whether the message lets a key be written to. */
+  /** Keys that the message lets be written to. */
   writable: ReadonlySet<Key>;
 };
 
@@ -22,7 +22,7 @@ interface Access {
   invoked: boolean;
 }
 
-/** What the message says of each key: the union over the top-level instructions, the payer first. */
+/** What the message allows with each key: the union over the top-level instructions, the payer first. */
 function accessOf(frames: readonly Frame[], payer: Key): Map<Key, Access> {
   const keys = new Map<Key, Access>([[payer, { signer: true, writable: true, invoked: false }]]);
   const note = (key: Key, signer: boolean, writable: boolean, invoked: boolean) => {

@@ -43,7 +43,7 @@ export function lookAlikeFrame(random: Random, addresses: Addresses, metas: Meta
   };
 }
 
-/** What wallets put in front: compute budget, and now and then a signature check that prints nothing. */
+/** Instructions that wallets put first: compute budget, and sometimes a signature check that prints nothing. */
 export function prelude(random: Random): Frame[] {
   const frames: Frame[] = [];
   if (random.chance(0.6)) {
@@ -62,7 +62,7 @@ export function prelude(random: Random): Frame[] {
   return frames;
 }
 
-/** The launchpad's own events, inside whatever calls it. */
+/** Adds the launchpad's own events to every call of it in the frame. */
 export function withLaunchpadEvents(frame: Frame, random: Random): Frame {
   const body = frame.body.map((part) =>
     typeof part === 'string' ? part : withLaunchpadEvents(part, random),

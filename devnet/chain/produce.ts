@@ -25,7 +25,7 @@ function changedKeys(changes: Changes): Map<Key, TableName> {
   return keys;
 }
 
-/** What an instruction changed it must have been given. */
+/** Lists changed accounts in the last instruction where none has them: a program changes only what it was given. */
 function listChanged(execution: Execution, changed: ReadonlyMap<Key, TableName>): void {
   const listed = new Set(
     execution.instructions.flatMap((instruction) => instruction.metas.map((meta) => meta.key)),
@@ -42,8 +42,8 @@ function setRow(rows: Changes, table: TableName, key: Key, state: ProgramState):
 }
 
 /**
- * Runs one transaction after the other over the state and writes down the block. An action of `null` is a
- * transaction that only mentions the program.
+ * Runs each action as a transaction over the state, one after the other, and makes the block and its record. An action
+ * of `null` is a transaction that only mentions the program.
  */
 export function runBlock(
   state: ProgramState,
@@ -78,7 +78,7 @@ export function runBlock(
     applyChanges(state, draft.changes);
     for (const key of writableKeys(tx)) {
       const table = changed.get(key) ?? touched.get(key)?.table ?? knownTable(key);
-      // A closed account is in no table any more; writing to its address again is writing to nothing.
+      // A closed account is in no table any more: a transaction that names it writable writes nothing.
       if (table === null || (!changed.has(key) && !state[table].has(key))) continue;
       version += 1n;
       touched.delete(key);

@@ -22,32 +22,32 @@ export interface RecordFile {
   scan(): Generator<{ place: number; next: number; value: unknown }>;
   /** The record at a place. @throws RangeError where there is none */
   read(place: number): unknown;
-  /** In the kernel's hands when this returns: a SIGKILL after it loses nothing. */
+  /** Returns the record's place. The kernel has the bytes then: a SIGKILL after it loses nothing. */
   append(value: unknown): number;
   /** The place behind the last record. */
   end(): number;
   close(): void;
 }
 
-/** One whose bytes can be had, and that can take the place of another. */
+/** A record file on disk: its bytes can be read, and it can replace another file. */
 export interface StoredRecords extends RecordFile {
   slice(from: number, to: number): Buffer;
   appendBytes(bytes: Uint8Array): void;
-  /** What it has is on the disk itself behind this, so that it is there though the machine lose power. */
+  /** Flushes the file to the disk itself, so that it survives a loss of power. */
   sync(): Promise<void>;
   syncNow(): void;
-  /** Takes another's name, and its place: at no moment is there none of it. */
+  /** Renames the file over another of the same directory: at every moment there is a file of that name. */
   become(name: string): void;
 }
 
 const toDisk = promisify(fsync);
 
-/** What is to be done with a chain that cannot be gone on with. */
+/** What messages tell the operator to do with a chain that cannot be continued. */
 export const REMOVE_IT =
   'remove it with the index and the log that are of that chain (all of DATA_DIR, where npm start has them there), or give another directory';
 
 const HEAD_BYTES = 8;
-/** A length over this is no length but a torn write. */
+/** A length above this is not a length but a torn write. */
 const MAX_RECORD_BYTES = 1 << 28;
 
 export function readAt(file: number, size: number, position: number): Buffer | null {
@@ -61,7 +61,7 @@ export function readAt(file: number, size: number, position: number): Buffer | n
   return bytes;
 }
 
-/** The record at `place`, or null where the file ends in the middle of it. */
+/** The record at `place`; null where the file ends in the middle of it, or its checksum does not fit. */
 function readRecord(file: number, place: number): { body: Buffer; next: number } | null {
   const head = readAt(file, HEAD_BYTES, place);
   if (head === null) return null;
@@ -93,29 +93,29 @@ export function recordIn(bytes: Buffer, place: number): unknown {
   const body = bytes.subarray(from, from + (from <= bytes.length ? bytes.readUInt32LE(place) : 0));
   if (body.length === 0 || crc32(body) !== bytes.readUInt32LE(place + 4))
     throw new RangeError(`no record at byte ${place} of a chunk`);
-  // What is made of it may look into these bytes for as long as it lives: never into all of the chunk.
+  // The value may refer to these bytes for as long as it lives: a copy keeps it from holding the whole chunk in memory.
   return deserialize(Uint8Array.from(body));
 }
 
-/** How far behind a broken record is looked for the next one. */
+/** How many bytes from a broken record on are searched for a whole one. */
 const LOOKED_BEHIND_BYTES = 1 << 22;
 
-/** Whether a whole record stands behind a broken one, which no kill leaves. */
+/** Whether a whole record stands behind a broken one. A kill never leaves that: it tears only the last record. */
 function goesOnBehind(file: number, place: number, end: number): boolean {
   const size = Math.min(end - place, LOOKED_BEHIND_BYTES);
   const tail = readAt(file, size, place) ?? Buffer.alloc(0);
   for (let at = 1; at + HEAD_BYTES < tail.length; at += 1) {
     const length = tail.readUInt32LE(at);
     if (length === 0 || place + at + HEAD_BYTES + length > end) continue;
-    // What every serialised value begins with.
+    // Every serialised value begins with the byte 0xff.
     if (tail[at + HEAD_BYTES] === 0xff && readRecord(file, place + at) !== null) return true;
   }
   return false;
 }
 
 /**
- * Opens or makes the file, anew where `begun` says so; a record that a kill tore in the middle is cut off once the scan
- * comes to it.
+ * Opens the file or makes it; with 'anew' it begins empty. A record that a kill tore in the middle is cut off once the
+ * scan comes to it.
  */
 export function openRecordFile(dir: string, name: string, begun?: 'anew'): StoredRecords {
   makeDirectory(dir);
@@ -168,7 +168,7 @@ export function openRecordFile(dir: string, name: string, begun?: 'anew'): Store
   };
 }
 
-/** The same in memory, for a chain that nobody needs tomorrow. */
+/** The same in memory, for a chain that need not outlive the process. */
 export function openMemoryRecords(): RecordFile {
   const records: unknown[] = [];
   return {

@@ -15,7 +15,7 @@ export interface HeldTokens {
   after: bigint | null;
 }
 
-/** Of the token accounts among `keys`. @param draft null where the transaction failed, and changed nothing. */
+/** Balances of the token accounts among `keys`. @param draft null where the transaction failed, and changed nothing */
 export function heldTokens(keys: Iterable<Key>, state: ProgramState, draft: Draft | null): HeldTokens[] {
   return [...keys].flatMap((account) => {
     const before = state.tokens.get(account);
@@ -29,7 +29,7 @@ export function heldTokens(keys: Iterable<Key>, state: ProgramState, draft: Draf
   });
 }
 
-/** As the runtime tells them: of no transaction that has no token program among its keys. */
+/** Balances as the runtime reports them: none for a transaction without a token program among its keys. */
 export function tokenBalances(held: readonly HeldTokens[], keys: readonly Key[]): TokenBalance[] {
   if (!keys.includes(TOKEN_PROGRAM) && !keys.includes(TOKEN_2022_PROGRAM)) return [];
   return held

@@ -28,7 +28,7 @@ export interface Builder {
 
 const PAYERS = 24;
 
-/** The signature of a place in the chain: made up, and the seed decides it. */
+/** The signature of a place in the chain: made up, and always the same for a seed. */
 export function signatureAt(seed: string, slot: bigint, index: number): Uint8Array {
   return seededBytes(`signature:${seed}:${slot}:${index}`, 64);
 }
@@ -71,7 +71,7 @@ function calls(frames: readonly Frame[], program: Key): boolean {
   return frames.some((frame) => frame.program === program || calls(children(frame), program));
 }
 
-/** Frames around what was executed: who called it, what else is in the transaction. */
+/** The frames of a transaction: what was executed, other programs that call it, and unrelated calls beside it. */
 function dress(execution: Execution, builder: Builder, random: Random): Frame[] {
   const { programId, addresses } = builder;
   if (execution.instructions.length === 0) return [mention(programId, random, addresses)];
@@ -136,7 +136,7 @@ export function buildTransaction(
   };
 }
 
-/** Keys a transaction may write to, base58; what the message says and not what was changed. */
+/** Keys that a transaction's message marks writable, base58, whether or not it changed them. */
 export function writableKeys(tx: LedgerTransaction): Key[] {
   const { header, accountKeys } = tx.message;
   const { numRequiredSignatures: signers, numReadonlySigned, numReadonlyUnsigned } = header;

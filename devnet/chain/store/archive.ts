@@ -27,48 +27,48 @@ import {
   type Tables,
 } from './segment-index.ts';
 
-/** The closed part of a ledger: its records in compressed chunks, and an index of each stretch behind them, all read from the file. */
+/** The archived part of a ledger, in a file: segments of compressed chunks of records, each with its index behind it. */
 export interface Archive {
-  /** Those that count; what stands behind them in the file a kill has left, and is written over. */
+  /** The segments that count. Bytes behind them in the file were left by a killed process, and are written over. */
   segments: readonly Segment[];
   /**
-   * Writes a stretch of the ledger behind the others, chunk by chunk: gives each to be packed. It counts once it is taken
-   * in.
+   * Writes a stretch of the ledger as a segment behind the others: yields each chunk, and is given it back compressed.
+   * The segment counts once `takeIn` is called with it.
    */
   write(index: ChainIndex, stretch: Stretch): Generator<Unpacked, Segment, Buffer>;
   takeIn(segment: Segment): void;
-  /** On the disk itself, so that nothing counts there that the machine had not written yet when it lost power. */
+  /** Flushes the file to the disk itself, so that no segment counts whose bytes a loss of power would take. */
   sync(): Promise<void>;
   syncNow(): void;
   record(slot: bigint): BlockRecord | null;
   find(signature: Uint8Array): Position | null;
-  /** Newest first, older than `before`. */
+  /** The transactions that name an address and are older than `before`, newest first. */
   of(address: Key, before: Position | null, limit: number): Listed[];
-  /** Oldest first, without so many first ones. */
+  /** Oldest first, without the first `skipped` records. */
   records(skipped: number): Iterable<BlockRecord>;
   close(): void;
 }
 
-/** Bytes of the ledger, from the first record's on. */
+/** Bytes of the ledger, from the first record of an index up to `to`. */
 export interface Stretch {
   to: number;
   slice(from: number, to: number): Buffer;
 }
 
-/** A chunk as it is, with what it is packed by. */
+/** A chunk before compression, with the options to compress it. */
 export interface Unpacked {
   bytes: Buffer;
   options: ZstdOptions;
 }
 
-/** What is packed in one, and unpacked for each record that is looked up there. */
+/** Bytes that are compressed together, and decompressed together for each record that is looked up among them. */
 const CHUNK_BYTES = 1 << 18;
 /**
- * The first chunk of a segment, by whose words the others are told: much is in each block again, and 256 kB that are
- * packed by themselves are twice as large.
+ * Bytes in the first chunk of a segment, which is the dictionary of the others: blocks repeat each other, and 256 kB
+ * compressed without a dictionary are twice as large.
  */
 const WORDS_BYTES = 1 << 20;
-/** Distances, as a power of two, at which something is known again: over all of both. */
+/** How far back, as a power of two, the compressor finds repetitions: over dictionary and chunk together. */
 const WINDOW_LOG = 22;
 const LEVEL = 6;
 const WORDS_KEPT = 8;
@@ -82,7 +82,7 @@ const optionsOf = (words: Buffer | null): ZstdOptions => ({
 
 const toDisk = promisify(fsync);
 
-/** @throws RangeError where the file is shorter than what counts of it */
+/** @throws RangeError where the file is shorter than the `counted` segments */
 export function openArchive(dir: string, seed: string, counted: readonly Segment[]): Archive {
   const where = path.join(dir, 'archive.bin');
   const file = openSync(where, existsSync(where) ? 'r+' : 'w+');
@@ -130,7 +130,7 @@ export function openArchive(dir: string, seed: string, counted: readonly Segment
     }
     return segments[low] ?? null;
   };
-  /** Who asks of one transaction asks of its neighbours next. */
+  /** Where a transaction was found last: the next one asked for is often a neighbour. */
   let foundLast: Segment | null = null;
   const findIn = (segment: Segment, signature: Uint8Array): Position | null => {
     for (const tx of maybeSigned(segment, signature, read)) {
@@ -151,7 +151,7 @@ export function openArchive(dir: string, seed: string, counted: readonly Segment
       for (let first = 0; first < places.length; ) {
         const place = places[first] as number;
         const most = words === null ? WORDS_BYTES : CHUNK_BYTES;
-        // Whole records up to one that is beyond that.
+        // Whole records: all that begin within `most` bytes.
         const next = Math.max(first + 1, countBelow(places, place + most));
         const bytes = slice(place, places[next] ?? to);
         const packed = yield { bytes, options: optionsOf(words) };

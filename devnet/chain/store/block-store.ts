@@ -9,46 +9,46 @@ import { type Listed, type Position, placeOf } from './block-table.ts';
 import { type Cut, type LedgerFiles, openLedgerFile } from './ledger-file.ts';
 import type { Snapshot, SnapshotPiece } from './snapshot.ts';
 
-/** The records of all blocks: the newest in the ledger's own file and indexed in memory, what is older in its archive. */
+/** The records of all blocks: the newest in the ledger's own file and indexed in memory, older ones in its archive. */
 export interface BlockStore {
   append(record: BlockRecord): void;
   record(slot: bigint): BlockRecord | null;
   find(signature: Uint8Array): Position | null;
-  /** Newest first, older than `before`. */
+  /** The transactions that name an address and are older than `before`, newest first. */
   of(address: Key, before: Position | null, limit: number): Listed[];
-  /** Oldest first, without so many first ones. */
+  /** Oldest first, without the first `skipped` records. */
   records(skipped: number): Iterable<BlockRecord>;
   /**
-   * Between two blocks: begins to bring what is in the file into the archive once that is enough. Who makes blocks faster
-   * than that goes has something to wait for. @throws what failed
+   * Called between two blocks: begins to move the file's records into the archive once they are enough. Returns what to
+   * wait for where blocks are made faster than they can be moved, else null. @throws the error of a failed move
    */
   settle(): Promise<void> | null;
-  /** How many blocks are indexed in memory, how many segments are in the archive, and whether one is on its way there. */
+  /** How many blocks are indexed in memory, how many segments the archive has, and whether one is being written. */
   held(): { blocks: number; segments: number; isClosing: boolean };
   close(): void;
 }
 
 export interface BlockStoreOptions {
-  /** What a transaction without instructions of the chain's own names. */
+  /** The key that a transaction without instructions is listed under. */
   mentioned: Key;
-  /** Bytes of records from which on they are brought into the archive. */
+  /** Once the file has so many bytes of records, they are moved into the archive. */
   segmentBytes: number;
 }
 
-/** By whom a ledger is read back, in its order. */
+/** Receives a ledger in its order as it is read back. */
 export interface Reader {
   piece(piece: SnapshotPiece): void;
   block(record: BlockRecord): void;
-  /** The state as far as it has been read, and later as it is. */
+  /** The state as far as it has been read; once all is read, the state of the chain. */
   snapshot(): Snapshot;
 }
 
-/** A segment is so many times what the state is written in, since it is written for each. */
+/** A segment is at least so many times as large as the state, since all of the state is written for each segment. */
 const STATES = 4;
 
 const compress = promisify(zstdCompress);
 
-/** Reads a ledger back and goes on with it. @throws RangeError with a sentence where it cannot be gone on with */
+/** Reads a ledger back and continues it. @throws RangeError with a sentence for the operator where it cannot */
 export function openBlockStore(
   files: LedgerFiles,
   { mentioned, segmentBytes }: BlockStoreOptions,
@@ -60,7 +60,7 @@ export function openBlockStore(
   const file = openLedgerFile(files, reader.piece);
   let { stateBytes } = file;
   const emptyIndex = () => createChainIndex(seed, mentioned);
-  /** What is in the file: what came since the last cut, and while it is brought into the archive what came before. */
+  /** Indexes of the file: `live` since the last cut; `closing` before it, while that is moved into the archive. */
   let live = emptyIndex();
   let liveFrom = file.from;
   let closing: ChainIndex | null = null;
@@ -75,12 +75,12 @@ export function openBlockStore(
     return { place, slot, version, pieces: encoded };
   };
 
-  /** A cut whose segments are in the archive already, of a ledger that was longer than one when it was opened. */
+  /** A cut whose segments were archived at opening, as the ledger was long: the file is yet to begin with it. */
   let due: Cut | null = null;
   for (const { place, next, record } of file.records()) {
     live.add(record, place);
     reader.block(record);
-    // What is enough for one segment alone waits for the chain to go on: a start is to be quick.
+    // The last segment is left to `settle`, once the chain goes on: a start is to be quick.
     if (archive === null || !isEnough(next) || file.end() - next < segmentBytes) continue;
     const index = live;
     due = cutAt(next);
@@ -104,7 +104,7 @@ export function openBlockStore(
     await to.sync();
     if (isClosed) return;
     const next = file.beginWith(cut, [...to.segments, step.value]);
-    // Most of it: what is left to be held up for is what came since.
+    // Flushes most of the file here: `goOnIn`, which blocks, is left with the records that came meanwhile.
     await next.sync();
     if (isClosed) return next.close();
     file.goOnIn(next, cut);

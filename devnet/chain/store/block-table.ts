@@ -1,4 +1,4 @@
-/** Where a transaction stands. */
+/** Where a transaction stands: its slot, and its index in the block. */
 export interface Position {
   slot: bigint;
   index: number;
@@ -19,7 +19,7 @@ export interface BlockTable {
   isFailed(tx: number): boolean;
 }
 
-/** A closed stretch of the ledger in the archive: what is held of it in memory. */
+/** What memory holds of an archived stretch of the ledger. */
 export interface Segment {
   /** Where its index begins and ends in the archive. */
   at: number;
@@ -47,14 +47,14 @@ export function countBelow(list: ArrayLike<number>, value: number): number {
   return low;
 }
 
-/** The record of a slot's block; null where the stretch has none. */
+/** The place of the record of a slot's block; null where the stretch has none. */
 export function placeOf({ slots, places }: BlockTable, slot: bigint): number | null {
   const wanted = Number(slot);
   const at = countBelow(slots, wanted);
   return slots[at] === wanted ? (places[at] as number) : null;
 }
 
-/** Where a transaction stands that the stretch has. */
+/** Where the stretch's transaction with that number stands. */
 export function positionOf({ slots, before }: BlockTable, tx: number): Position {
   // Blocks without transactions have the same count as the one behind them.
   const at = countBelow(before, tx + 1) - 1;

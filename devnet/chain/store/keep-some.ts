@@ -1,4 +1,4 @@
-/** Makes what is asked for, and keeps so many of those asked for last. */
+/** A cache of the `most` values that were asked for last; one that it lacks is made. */
 export function keepSome<T>(most: number): (key: number, make: () => T) => T {
   const kept = new Map<number, T>();
   return (key, make) => {

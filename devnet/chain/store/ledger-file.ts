@@ -9,19 +9,19 @@ import {
 import type { Segment } from './block-table.ts';
 import type { SnapshotPiece } from './snapshot.ts';
 
-/** What a ledger is, before it is read. */
+/** A ledger that was opened and whose records were not read yet. */
 export interface LedgerFiles {
   dir: string | null;
-  /** What it begins with. */
+  /** The first record of the file. */
   head: LedgerHead;
   file: RecordFile | StoredRecords;
-  /** What stands behind the head. */
+  /** The records behind the head. */
   rest: ReturnType<RecordFile['scan']>;
-  /** The place of that. */
+  /** The place of the first of them. */
   body: number;
 }
 
-/** A point between two blocks up to which the ledger is to be in the archive, and the state there. */
+/** A point between two blocks up to which the ledger goes into the archive, and the state at that point. */
 export interface Cut {
   place: number;
   slot: bigint;
@@ -29,27 +29,27 @@ export interface Cut {
   pieces: Buffer[];
 }
 
-/** The ledger's own file behind its beginning. Each place is one of the ledger, whose first part may be in the archive. */
+/** The records in the ledger's own file. Places count over the whole ledger, whose first part may be in the archive. */
 export interface LedgerFile {
-  /** Where its records begin. */
+  /** The place of its first record. */
   from: number;
-  /** What the state that it begins with is written in. */
+  /** Bytes of the state that the file begins with. */
   stateBytes: number;
   end(): number;
   append(record: BlockRecord): void;
   read(place: number): BlockRecord;
-  /** What was in it when it was opened, each record once. */
+  /** The records that were in it when it was opened; to be gone through once. */
   records(): Iterable<{ place: number; next: number; record: BlockRecord }>;
   slice(from: number, to: number): Buffer;
-  /** A file that begins with a cut. */
+  /** Makes a file that begins with the state of a cut. */
   beginWith(cut: Cut, segments: readonly Segment[]): StoredRecords;
-  /** Has the ledger go on in that file. Until its name is given to it, the old one has all that there was. */
+  /** Copies what came since the cut into that file and renames it to be the ledger; until then the old one is whole. */
   goOnIn(next: StoredRecords, cut: Cut): void;
   close(): void;
 }
 
 const LEDGER = 'ledger.bin';
-/** What is to take its place. */
+/** The file that is to take its place. */
 const NEXT = 'ledger.next';
 const COPIED_AT_ONCE = 1 << 24;
 
@@ -64,7 +64,7 @@ export function openLedger(dir: string | null, fresh: LedgerHead): LedgerFiles {
   return { dir, file, rest, head: fresh, body: file.end() };
 }
 
-/** Reads what a ledger's file begins with. @throws RangeError where it ends in that */
+/** Reads the state that a ledger's file begins with. @throws RangeError where the file ends within it */
 export function openLedgerFile(
   { dir, head, rest, ...files }: LedgerFiles,
   onPiece: (piece: SnapshotPiece) => void,
@@ -77,7 +77,7 @@ export function openLedgerFile(
     onPiece(read.value.value as SnapshotPiece);
     body = read.value.next;
   }
-  /** From a byte of the file to its place in the ledger, of which the first part is in the archive. */
+  /** A byte of the file plus this is its place in the ledger, whose first part may be in the archive. */
   let shift = (head.archived?.segments.at(-1)?.to ?? body) - body;
   const end = () => file.end() + shift;
   const slice = (from: number, to: number) => (file as StoredRecords).slice(from - shift, to - shift);

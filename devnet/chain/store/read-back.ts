@@ -11,7 +11,7 @@ import { type BlockStore, openBlockStore } from './block-store.ts';
 import { openLedger } from './ledger-file.ts';
 import { piecesOf, restore } from './snapshot.ts';
 
-/** Of records that a start reads: an hour's, of 40 policies. */
+/** Bytes of records in a segment, which a start has to read: an hour of 40 policies. */
 const SEGMENT_BYTES = 1 << 26;
 
 export interface LedgerOptions {
@@ -24,11 +24,11 @@ export interface LedgerOptions {
   firstSlot?: bigint;
   /** Share of transactions whose logs are cut. */
   cutLogs?: Partial<CutLogs>;
-  /** Bytes of records from which on they are brought into the archive, where there is a directory. */
+  /** Once the file has so many bytes of records, they are moved into the archive, where there is a directory. */
   segmentBytes?: number;
 }
 
-/** A chain as far as its ledger goes. */
+/** A chain as it was at the end of its ledger. */
 export interface ReadBack {
   head: LedgerHead;
   store: BlockStore;
@@ -80,7 +80,7 @@ export function readBack(options: LedgerOptions): ReadBack {
   return { head, store, state, book, last, builder: { seed, programId, addresses, cutLogs } };
 }
 
-/** @throws RangeError where a ledger is not one to go on with */
+/** @throws RangeError where the ledger has another layout, seed or program */
 function mustBeOf(head: LedgerHead, { seed, programId }: LedgerHead, dir: string | null): void {
   if ((head.layout ?? LAYOUT_OF_FORMAT_1) !== layoutOf(head.format))
     throw new RangeError(`${dir} holds a chain whose program has another byte layout: ${REMOVE_IT}`);

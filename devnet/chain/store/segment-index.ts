@@ -4,13 +4,13 @@ import type { Key } from '../../program/state/state.ts';
 import type { ChainIndex } from '../chain-index.ts';
 import type { BlockTable, Segment } from './block-table.ts';
 
-/** Where a chunk of the ledger's bytes stands in the archive. */
+/** A chunk of the ledger's bytes: `place` is where it begins in the ledger, `at` where it stands in the archive. */
 export interface Chunk {
   place: number;
   at: number;
 }
 
-/** Blocks and chunks of a segment, in memory while it is asked for. */
+/** Blocks and chunks of a segment, in memory while they are being asked for. */
 export interface Tables extends BlockTable {
   chunkPlaces: Float64Array;
   chunkAts: Float64Array;
@@ -19,7 +19,7 @@ export interface Tables extends BlockTable {
 /** Bytes of the archive. */
 export type ReadBytes = (at: number, size: number) => Buffer;
 
-/** Entries are sorted; how many have a lesser first byte stands in front of them. */
+/** Size of the table in front of sorted entries: for each first byte, how many entries begin with a lesser one. */
 const FAN_BYTES = 257 * 4;
 const PREFIX_BYTES = 8;
 const SIGNATURE_BYTES = PREFIX_BYTES + 4;
@@ -39,7 +39,7 @@ function partsOf({ at, blocks, txs, keys, chunks }: Omit<Segment, 'end'>) {
 
 const bytesIn = ({ buffer }: Float64Array | Uint32Array) => Buffer.from(buffer as ArrayBuffer);
 
-/** @param sorted entries by their first bytes */
+/** For each first byte, how many entries begin with a lesser one. @param sorted the entries */
 function fanOf(sorted: readonly string[]): Buffer {
   const counts = new Uint32Array(257);
   for (const bytes of sorted) counts[bytes.charCodeAt(0) + 1] = (counts[bytes.charCodeAt(0) + 1] ?? 0) + 1;
@@ -48,7 +48,7 @@ function fanOf(sorted: readonly string[]): Buffer {
   return bytesIn(counts);
 }
 
-/** Ascending numbers as their differences, seven bits a byte. @returns where `into` goes on */
+/** Writes ascending numbers as their differences, seven bits a byte. @returns the offset in `into` behind them */
 function writeList(list: readonly number[], into: Buffer, from: number): number {
   let at = from;
   let before = 0;
@@ -121,7 +121,7 @@ function failedPart(index: ChainIndex): Buffer {
   return bits;
 }
 
-/** The index of a stretch whose records are in those chunks, as it is to stand at `at`. */
+/** Encodes the index of a stretch whose records are in `chunks`, to be written at `at` in the archive. */
 export function encodeSegment(
   index: ChainIndex,
   { chunks, at, to }: { chunks: readonly Chunk[]; at: number; to: number },
@@ -166,7 +166,7 @@ function bucket(byte: number, where: { fan: number; entries: number; size: numbe
   return read(where.entries + from * where.size, (fan.readUInt32LE(4) - from) * where.size);
 }
 
-/** Where entries of that size begin with these bytes. */
+/** The offsets of the entries, each of `size` bytes, that begin with `wanted`. */
 function* beginningWith(bytes: Buffer, wanted: Uint8Array, size: number): Generator<number> {
   for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + 1))
     if (at % size === 0) yield at;

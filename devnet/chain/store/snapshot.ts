@@ -2,7 +2,7 @@ import { applyChanges, type Changes } from '../../program/state/draft.ts';
 import { type ProgramState, TABLE_NAMES } from '../../program/state/state.ts';
 import type { AccountBook, WrittenAccount } from '../account-book.ts';
 
-/** A part of the state at a moment; one after the other they are all of it, each table in its order. */
+/** A part of the state at a moment. All pieces in turn make up the whole state, each table in its order. */
 export interface SnapshotPiece {
   rows: Changes;
   written: WrittenAccount[];
@@ -15,7 +15,7 @@ export interface Snapshot {
   pieces: Iterable<SnapshotPiece>;
 }
 
-/** Of a piece: a record has a largest size, and a chain of many policies is larger. */
+/** Most accounts in a piece: the size of a record is limited, and the state of many policies is larger. */
 const MOST_ACCOUNTS = 5_000;
 
 function* inParts<T>(all: Iterable<T>): Generator<T[]> {
