@@ -13,7 +13,7 @@ import { mannersNamed } from './rpc/manners.ts';
 import { serveRpc } from './rpc/server.ts';
 import { serveVenues } from './venues/server.ts';
 
-/** A stream that follows an address as it comes up should miss little of it meanwhile. */
+/** Pace of a lived past: slow enough that a stream misses little of a new address before its filter has it. */
 const PAST_BLOCK_MS = 15;
 
 const FIXED_PORTS = { geyser: 10_000, rpc: 8899, venues: 8900 };
@@ -60,7 +60,7 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
   process.stdout.write(`${JSON.stringify({ devnet })}\n`);
   if (past !== null && chain.tip().slot < pastEnd(chain, past, Date.now())) {
     await Promise.race([geyser.followed, aborted(signal)]);
-    // Who started it tells it beside the rest.
+    // A parent process reports the progress itself.
     const tell = options.parentPid === null ? told('hour', hours) : () => {};
     await livePast(chain, life, past, signal, (slot) => tell(slot / BigInt(SLOTS_AN_HOUR)));
   }
@@ -90,20 +90,20 @@ async function main(): Promise<void> {
     process.stdout.write(HELP);
     return;
   }
-  // How far it has come may be told to nobody.
+  // Progress is written even where nobody reads stderr any more: that must not end the process.
   process.stderr.on('error', () => {});
   const stop = new AbortController();
   const end = () => stop.abort();
-  // More than once: a signal to the whole group comes again from the parent.
+  // `on`, not `once`: a signal to the whole process group comes again from the parent.
   process.on('SIGTERM', end);
-  // A terminal's Ctrl-C reaches the parent too, which ends this one when it is done with it.
+  // A terminal's Ctrl-C reaches the parent too, which ends this process once it no longer needs it.
   process.on('SIGINT', options.parentPid === null ? end : () => {});
   const unwatch = watchParent(options.parentPid, end);
   await run(options, stop.signal);
   unwatch();
 }
 
-/** What is wrong, by the flag that mends it where there is one. */
+/** The message of a failed start; it names the flag that mends it where there is one. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, syscall, path } = error as NodeJS.ErrnoException;
@@ -117,7 +117,7 @@ function sentenceOf(error: unknown): string {
 }
 
 main().then(
-  // The IPC channel of a parent that is still there would keep the process.
+  // `exit` is needed: the IPC channel of a live parent would keep the process running.
   () => process.exit(0),
   (error: unknown) => {
     process.stderr.write(`devnet: ${sentenceOf(error)}\n`);

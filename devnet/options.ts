@@ -6,11 +6,11 @@ import { RPC_MANNERS, type RpcMannersName } from './rpc/manners.ts';
 export interface DevnetOptions {
   seed: string;
   policies: number;
-  /** Slots of past that a fresh chain starts with. */
+  /** How many slots of past a fresh chain starts with; with `pastHours`, how many blocks. */
   historySlots: number;
-  /** Hours over which that past lies; 0: its slots follow each other. */
+  /** Hours over which the blocks of that past are spread; 0: they follow each other. */
   pastHours: number;
-  /** Milliseconds of slot 0. */
+  /** Time of slot 0, in unix milliseconds. */
   genesisTime: number;
   /** Pace of live blocks; block times advance 400 ms a slot whatever this is. */
   slotMs: number;
@@ -28,7 +28,7 @@ export interface DevnetOptions {
   rpcManners: RpcMannersName[];
   /** Base URL of the service that the agents post to; null: they are silent. */
   api: string | null;
-  /** How that service names itself in what an agent signs. */
+  /** How that service names itself in the challenges that an agent signs. */
   publicUrl: string | null;
   parentPid: number | null;
 }
@@ -64,7 +64,7 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
 Prints one line of JSON with all addresses once everything answers.
 `;
 
-/** A year: what comes of more is no use to anybody, and a number of slots grows with it. */
+/** A year: a longer past is of no use, and the number of slots grows with it. */
 const MOST_HOURS = 8_784;
 /** Block times are written with four digits of a year. */
 const LAST_TIME = Date.UTC(9999, 0);
@@ -92,7 +92,7 @@ const FLAGS = {
 
 const HINT = 'npm run devnet -- --help lists the flags';
 
-/** The flags as they were given; a number below zero is a value, to be refused as one. @throws RangeError in one line */
+/** Parses the flags. A negative number is taken as a value, so that it is refused as one. @throws RangeError */
 function given(args: readonly string[]) {
   const joined: string[] = [];
   for (const arg of args) {

@@ -6,10 +6,10 @@ import type { Life } from './life/life.ts';
 const BATCH = 200;
 export const SLOTS_AN_HOUR = 3_600_000 / SLOT_MS;
 const TELL_MS = 2_000;
-/** A clock that is set right by less has nobody skip slots. */
+/** A jump of the clock by no more than this is a correction and not a suspended machine: no slots are skipped. */
 const ASLEEP_MS = 60_000;
 
-/** Makes a past of `slots` as fast as it goes; `onProgress` hears of the slot reached. */
+/** Makes a past of `slots` as fast as possible; `onProgress` is called with the slot reached. */
 export async function makeHistory(
   chain: Chain,
   life: Life,
@@ -25,15 +25,15 @@ export async function makeHistory(
   }
 }
 
-/** A past that lies over so much time, told to whoever streams as it happens. */
+/** A past whose blocks are spread over `hours`, and which open streams are sent as it is made. */
 export interface Past {
   hours: number;
   blocks: number;
-  /** Pace at which it is told. */
+  /** Milliseconds between two of its blocks as they are made. */
   blockMs: number;
 }
 
-/** The slot at which such a past ends: when the chain was begun, whenever that is asked; never ahead of the clock. */
+/** The slot at which such a past ends: `hours` after the first slot, the same at every start; at most the clock's. */
 export function pastEnd(chain: Chain, { hours }: Past, nowMs: number): bigint {
   const end = chain.firstSlot + BigInt(hours * SLOTS_AN_HOUR);
   const clock = slotOfClock(chain, nowMs);
@@ -41,8 +41,8 @@ export function pastEnd(chain: Chain, { hours }: Past, nowMs: number): bigint {
 }
 
 /**
- * Lives through what is left of a past: its blocks lie evenly over its hours, the slots between them are skipped. A
- * stream that is open sees every state on the way, so that what is known of the past is known exactly.
+ * Makes the rest of a past: its blocks are spread evenly over its hours, and the slots between them are skipped. An
+ * open stream sees every state on the way, so an index that follows it knows that past exactly.
  */
 export async function livePast(
   chain: Chain,
@@ -67,15 +67,15 @@ export async function livePast(
   }
 }
 
-/** Slot that the clock stands in, by the genesis time. */
+/** The slot of the clock's present time, counted from the genesis time. */
 function slotOfClock(chain: Chain, nowMs: number): bigint {
   return BigInt(Math.max(0, Math.floor((nowMs - chain.genesisMs) / SLOT_MS)));
 }
 
 /**
- * Makes a block every `slotMs` until aborted; a skipped slot is a slot without a block. At the chain's own pace a
- * chain that lags behind the clock, after a night switched off or suspended, skips to it; what it had no time for it
- * makes up for.
+ * Makes a block every `slotMs` until aborted; a skipped slot is a slot without a block. At the chain's own pace
+ * (`slotMs` equal to SLOT_MS) a chain that was switched off or suspended skips to the slot of the clock. A chain that
+ * only had too little time makes its blocks up.
  */
 export async function keepProducing(
   chain: Chain,
@@ -100,5 +100,5 @@ export async function keepProducing(
   }
 }
 
-/** Grows by how long the machine was suspended, when one of the two stands. */
+/** Grows by the time that the machine is suspended: `Date.now()` goes on then, `performance.now()` may not. */
 const timeAsleep = () => Date.now() - performance.now();

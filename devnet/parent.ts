@@ -9,7 +9,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Calls `onGone` when the parent is: its IPC channel closed, or no process of its id left. Answers how to stop. */
+/** Calls `onGone` when the parent's IPC channel closes or no process has its id. Returns a function that stops this. */
 export function watchParent(pid: number | null, onGone: () => void): () => void {
   if (process.channel !== undefined) process.on('disconnect', onGone);
   const timer = pid === null ? null : setInterval(() => isAlive(pid) || onGone(), LOOK_MS);

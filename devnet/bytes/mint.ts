@@ -7,7 +7,7 @@ const TOKEN_ACCOUNT_SIZE = 165;
 const MULTISIG_SIZE = 355;
 const ACCOUNT_TYPE = { mint: 1, account: 2 };
 const EXTENSION = { immutableOwner: 7, metadataPointer: 18, tokenMetadata: 19, unheardOf: 4242 };
-/** `spl_token_metadata_interface:token_metadata`, hashed: what an account of its own starts with. */
+/** Hash of `spl_token_metadata_interface:token_metadata`: the first bytes of a metadata account. */
 const METADATA_INTERFACE = Buffer.from('70845a5a0b589d57', 'hex');
 const STATE_OFFSET = 108;
 
@@ -37,7 +37,7 @@ function metadataBytes(mint: string, metadata: TokenMetadata): Buffer {
   ]);
 }
 
-/** A mint account of either token program, its extensions behind the padding to a token account's size. */
+/** A mint account of either token program; its extensions follow the padding to a token account's size. */
 export function mintData(mint: Mint): Uint8Array {
   const base = Buffer.alloc(MINT_SIZE);
   base.writeBigUInt64LE(mint.supply, 36);

@@ -1,4 +1,4 @@
-/** An amount as nodes tell it beside its decimals, exact as text. */
+/** An amount with its decimals as nodes report it, exact as text. */
 export function tokenAmount(
   amount: bigint,
   decimals: number,

@@ -3,7 +3,7 @@ import { byteKey } from '../../schemas/solana/byte-key.ts';
 import type { AccountWrite, Block, Ledger, LedgerTransaction } from '../chain/ledger.ts';
 import { createRandom, type Random, seededBytes } from '../program/state/random.ts';
 
-/** The version of a slot that died, and when it is told: in front of the chain's, behind it, or behind the confirmation. */
+/** The version of a slot that died, and when it is sent: before the chain's, after it, or after its confirmation. */
 export interface DeadVersion {
   block: Block;
   told: 'first' | 'last' | 'late';
@@ -11,14 +11,14 @@ export interface DeadVersion {
 
 const SHARE = 0.3;
 const TOLD: readonly DeadVersion['told'][] = ['first', 'last', 'late'];
-/** Blocks in which states are looked for that accounts had before. */
+/** How many slots back earlier states of accounts are looked for. */
 const LOOKED_BACK = 40n;
 const MOST_WRITES = 4;
 
 /**
- * What a slot was before it died and came again, of some slots that a seed decides: accounts that the chain's version did
- * not write, others written otherwise, and the same transactions with other events, failed, or at other places. Of a slot
- * it is the same for whoever asks.
+ * The version of a slot that died before the chain's own; some slots have one, by the seed. It writes accounts that the
+ * chain's version does not write, writes others differently, and has the same transactions with other events, failed,
+ * or at other indexes. Every caller gets the same version of a slot.
  */
 export function deadVersion(ledger: Ledger, block: Block, seed: string): DeadVersion | null {
   const random = createRandom(`dead:${seed}:${block.slot}`);
@@ -34,7 +34,7 @@ export function deadVersion(ledger: Ledger, block: Block, seed: string): DeadVer
   };
 }
 
-/** States that accounts had before the block, and have no more. */
+/** States that accounts had before the block and no longer have at it. */
 function writesOf(ledger: Ledger, block: Block, random: Random): AccountWrite[] {
   const current = new Map<string, AccountWrite>();
   const older: AccountWrite[] = [];
@@ -57,7 +57,7 @@ function writesOf(ledger: Ledger, block: Block, random: Random): AccountWrite[] 
 
 const LOST = 0.1;
 
-/** A block without some of the program's transactions and what they wrote last, as a server tells it that lost them. */
+/** A block without some of the program's transactions and their last writes, as a server sends it that lost them. */
 export function lossy(block: Block, seed: string): Block {
   const random = createRandom(`lost:${seed}:${block.slot}`);
   const lost = new Set(
@@ -78,7 +78,7 @@ const AMOUNTS = new Set([
   'BaseLegBurned',
   'CreditNoted',
 ]);
-/** Behind the discriminator and the keys of the policy, its mint and its quote asset. */
+/** Offset of an event's first amount, behind the discriminator and the keys of policy, mint and quote asset. */
 const FIRST_AMOUNT = 8 + 3 * 32;
 const DATA = 'Program data: ';
 
@@ -95,7 +95,7 @@ function otherwise(tx: LedgerTransaction, random: Random): LedgerTransaction {
   return { ...tx, streamLogs };
 }
 
-/** The event of a log line with another amount. */
+/** A log line with its event's amounts changed; lines of other events stay as they are. */
 function otherAmount(line: string): string {
   if (!line.startsWith(DATA)) return line;
   const bytes = Buffer.from(line.slice(DATA.length), 'base64');

@@ -22,7 +22,7 @@ export interface EncodedAccount extends EncodedUpdate {
 }
 
 export interface EncodedTransaction extends EncodedUpdate {
-  /** Every account the transaction names, by the keys of their bytes. */
+  /** Every account the transaction names, as byte keys. */
   accounts: Set<string>;
   failed: boolean;
 }
@@ -41,21 +41,21 @@ function varint(value: number): number[] {
   return bytes;
 }
 
-/** A field of a message that has a length. */
+/** A length-delimited field of a protobuf message. */
 export function field(number: number, message: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([...varint((number << 3) | 2), ...varint(message.length)]), message]);
 }
 
-/** `filters`, the names of the subscriber's filters that matched, precede the shared bytes. */
+/** A whole update: the names of the subscriber's filters that matched, then the bytes that subscribers share. */
 export function withFilters(update: EncodedUpdate, filters: readonly string[]): Buffer {
   return Buffer.concat([...filters.map((name) => field(1, Buffer.from(name))), update.bytes]);
 }
 
-/** When the server made an update; it stands behind each. */
+/** The `createdAt` field, which ends every update of a block. */
 const createdNow = () =>
   Buffer.from(SubscribeUpdate.encode(SubscribeUpdate.fromPartial({ createdAt: new Date() })).finish());
 
-/** @param versionsBefore what this server had counted before the chain's own count begins. */
+/** @param versionsBefore what this server adds to the chain's write versions: each server counts its own */
 export function encodeBlock(block: Block, versionsBefore = 0n): EncodedBlock {
   const created = createdNow();
   const dated = <T extends EncodedUpdate>(update: T): T => ({

@@ -5,43 +5,43 @@ import { type EncodedTransaction, type EncodedUpdate, encodeTransaction } from '
 import { oddities } from './oddities.ts';
 import { type Noise, noise, SPOILS, spoilt } from './spoilt.ts';
 
-/** What a test may do to the stream. */
+/** What a test may do to the stream. "Seeded": the given numbers or seed decide what is affected; null ends it. */
 export interface GeyserFaults {
   /** Ends every stream at once, as a restarting server does. */
   drop(): void;
-  /** Ends every stream and refuses each further one with RESOURCE_EXHAUSTED in these words; null: none any more. */
+  /** Ends every stream and refuses each new one with RESOURCE_EXHAUSTED and this text; null: no longer. */
   limit(words: string | null): void;
   limited(): string | null;
-  /** Sends nothing while it holds; `followed`: to streams of accounts by their addresses alone. */
+  /** While true, nothing is sent; `followed`: nothing to streams that name accounts by address, all to others. */
   stall(on: boolean | 'followed'): void;
   stalled(isOfAddresses: boolean): boolean;
   /** Sends each update twice and the updates of a slot in another order, seeded. */
   scramble(random: (() => number) | null): void;
-  /** Leaves slots out, as a server that lost them does; `followed`: of streams of accounts by their addresses alone. */
+  /** Leaves slots out, as a server that lost them does; `followed`: only from streams that name accounts by address. */
   hide(slots: ReadonlySet<bigint>, of?: 'all' | 'followed'): void;
   hidden(slot: bigint, isOfAddresses: boolean): boolean;
-  /** Ends each stream that comes to one of these slots, as a server does whose limit an update is above. */
+  /** Ends each stream that comes to one of these slots, as a server does when an update is larger than its limit. */
   choke(slots: ReadonlySet<bigint>): void;
   chokes(slot: bigint): boolean;
   /**
-   * Has a slot's first version that died come beside its second, as the original server sends them: transactions that
-   * the chain does not have, and some that it has left out. Seeded.
+   * Mixes a slot's dead version into its second one, as the original server does: adds transactions that the chain does
+   * not have, and leaves out some that it has. Seeded.
    */
   haunt(random: (() => number) | null): void;
-  /** How many of the program's transactions it has brought so, and left out, since it was set. */
+  /** How many of the program's transactions `haunt` has added and left out since it was set. */
   haunted(): Haunted;
-  /** Has some slots be made twice, and both versions told, as the original server does. Seeded; null: none any more. */
+  /** Has some slots made twice, and sends both versions, as the original server does. Seeded; null: no longer. */
   remake(seed: string | null): void;
   deadVersion(ledger: Ledger, block: Block): DeadVersion | null;
-  /** Loses some of the program's transactions with what they wrote. Seeded; null: none any more. */
+  /** Leaves out some of the program's transactions with what they wrote. Seeded; null: no longer. */
   lose(seed: string | null): void;
-  /** The block as far as it is told. */
+  /** The block as it is sent, without what `lose` leaves out. */
   told(block: Block): Block;
-  /** Has some transactions come in a form that cannot be read, in every way there is. Seeded. */
+  /** Sends some transactions in a form that cannot be read, each in one of SPOILS. Seeded. */
   spoil(random: (() => number) | null): void;
-  /** Has what says nothing, or nothing true, come in front of each block. Seeded. */
+  /** Sends updates that say nothing, or nothing true, in front of each block. Seeded. */
   oddly(random: (() => number) | null): void;
-  /** Has an update that cannot be read, and says that it is of that slot, come in front of each block; null: none any more. */
+  /** Sends an update that cannot be read but for this slot in front of each block; null: no longer. */
   noise(of: Noise['of'], slot: bigint | null): void;
   oddities(block: Block): EncodedUpdate[];
   /** The transactions of a block as they are sent. */

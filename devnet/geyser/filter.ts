@@ -6,13 +6,13 @@ import type { ProviderModes } from './modes.ts';
 
 export interface SlotFilter {
   name: string;
-  /** Wants its own commitment's notices only. */
+  /** Only notices of the request's own commitment are wanted. */
   byCommitment: boolean;
-  /** Wants the notices between the commitments too. */
+  /** Notices of statuses between the commitments are wanted too. */
   interslot: boolean;
 }
 
-/** What one subscriber asks for. Each answers the names of the filters that match. */
+/** What one subscriber asks for. The functions return the names of the filters that match an update. */
 export interface Filter {
   accounts(update: EncodedAccount): string[];
   transactions(update: EncodedTransaction): string[];
@@ -20,7 +20,7 @@ export interface Filter {
   blocksMeta: string[];
   commitment: 'processed' | 'confirmed' | 'finalized';
   fromSlot: bigint | null;
-  /** Names accounts by their addresses. */
+  /** Whether a filter names accounts by address. */
   isOfAddresses: boolean;
 }
 
@@ -47,7 +47,7 @@ const COMMITMENTS = {
   [CommitmentLevel.FINALIZED]: 'finalized',
 } as const;
 
-/** Places of the maps of named filters in SubscribeRequest. */
+/** Field numbers of the maps of named filters in SubscribeRequest. */
 const MAPS = { accounts: 1, slots: 2, transactions: 3, blocksMeta: 5 } as const;
 
 /** Reads a request. @throws FilterRefusedError */
@@ -72,7 +72,7 @@ export function parseRequest(bytes: Buffer, limits: FilterLimits): ParsedRequest
   return {
     pingId: null,
     filter: {
-      // What a filter names must all be so; one that names nothing is met by everything.
+      // An update must meet all conditions of a filter; a filter without conditions matches every update.
       accounts: ({ address, owner }) =>
         accounts
           .filter(({ addresses }) => addresses.size === 0 || addresses.has(address))
@@ -111,7 +111,7 @@ function keys(texts: readonly string[]): Set<string> {
   );
 }
 
-/** Keys of the map at a field, read from the bytes: the codec drops an entry whose value is an empty message. */
+/** Keys of the map in a field, read from the bytes: the codec drops an entry whose value is an empty message. */
 function mapKeys(bytes: Buffer, wanted: number): string[] {
   const found: string[] = [];
   for (const [number, value] of fields(bytes)) {

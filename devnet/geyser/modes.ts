@@ -1,32 +1,32 @@
-/** What a provider's replay does with a `from_slot`; `kept` is the original server's. */
+/** How a provider answers a `from_slot`; `kept` is what the original server does. */
 export const REPLAYS = [
   'kept',
-  /** Above the tip it begins with nothing, as servers before 14.2.0. */
+  /** Like `kept`, but a `from_slot` above the tip begins live, as with servers before 14.2.0. */
   'lenient',
   'off',
   'failed',
   'out-of-range',
   'invalid',
   'data-loss',
-  /** The stream ends without a word. */
+  /** The stream ends without an error. */
   'silent',
-  /** As if nobody was there, though who asks for no replay is served. */
+  /** UNAVAILABLE, as if there were no server, though streams that ask for no replay are served. */
   'unavailable',
-  /** Taken, and nothing of the past comes. */
+  /** The request is taken, but nothing of the past is sent. */
   'empty',
 ] as const;
 export type ReplayMode = (typeof REPLAYS)[number];
 
-/** What becomes of a stream that asks for accounts by their addresses alone; others go on. */
+/** What happens to a stream that names accounts by address; others are served. */
 export const BESIDE_MODES = [
   'taken',
   /** It ends with UNAVAILABLE, as behind a gateway that has no server for it. */
   'unavailable',
-  /** It ends at once, without a word. */
+  /** It ends at once, without an error. */
   'ended',
-  /** It ends with RESOURCE_EXHAUSTED, for a limit that is none of addresses. */
+  /** It ends with RESOURCE_EXHAUSTED, for a limit other than that of addresses. */
   'limited',
-  /** It is taken, and nothing but pings comes. */
+  /** It is taken, but only pings are sent. */
   'pings',
 ] as const;
 export type BesideMode = (typeof BESIDE_MODES)[number];
@@ -38,26 +38,26 @@ export interface ProviderModes {
   named: number | null;
   /** Most addresses of a named filter of accounts; null: any. */
   addresses: number | null;
-  /** Refuses a filter without naming its cap. */
+  /** Refuses a filter that is above a cap without saying what the cap is. */
   terse: boolean;
-  /** A request above this ends the stream without a word. */
+  /** A larger request ends the stream without an error. */
   requestBytes: number;
-  /** Nothing but pings comes. */
+  /** Only pings are sent. */
   pings: boolean;
-  /** A stream is told that it lags after this many updates; null: only where it does. */
+  /** A stream is ended as lagging after this many updates; null: only where it does lag. */
   lag: number | null;
-  /** Some updates of a slot come after its block meta, as from older servers. */
+  /** Some updates of a slot are sent after its block meta, as by older servers. */
   late: boolean;
-  /** That share the connections; each counts its write versions by itself. */
+  /** How many servers share the connections; each has its own count of write versions. */
   servers: number;
-  /** No update says by which filters it comes. */
+  /** No update names the filters that it matches. */
   nameless: boolean;
-  /** No block meta says on which slot its own stands. */
+  /** No block meta names its parent slot. */
   parentless: boolean;
   beside: BesideMode;
   /** Most streams at a time; null: any. */
   streams: number | null;
-  /** Beyond those the oldest is ended, not the newest refused. */
+  /** Where one more than `streams` begins, the oldest is ended instead of the new one refused. */
   newest: boolean;
 }
 

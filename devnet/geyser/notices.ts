@@ -3,7 +3,7 @@ import type { Block } from '../chain/ledger.ts';
 import { type EncodedUpdate, encodeSlot } from './encode.ts';
 import type { Filter } from './filter.ts';
 
-/** Statuses of a bank on its way to be processed; only who asks for them is told. */
+/** Statuses of a bank on its way to be processed; sent only to filters that ask for them. */
 const ON_THE_WAY = [
   SlotStatus.SLOT_FIRST_SHRED_RECEIVED,
   SlotStatus.SLOT_CREATED_BANK,
@@ -11,17 +11,17 @@ const ON_THE_WAY = [
 ] as const;
 
 export interface Notices {
-  /** What is told of a block's slot, and of the slot behind it, before the block itself. */
+  /** Sends the statuses of a block's slot, and of the slot after it, that come before the block itself. */
   before(filter: Filter, block: Block): void;
-  /** A status of a slot that has a block. */
+  /** Sends a status of a slot that has a block. */
   tell(filter: Filter, block: Block, status: SlotStatus): void;
-  /** Begins again at this slot. */
+  /** Statuses begin again at this slot, as for a replay. */
   from(slot: bigint): void;
 }
 
 /**
- * What one subscriber is told of slots. A slot is processed about a slot before the one in front of it is confirmed:
- * where it is skipped in the end, that was a fork, which is never confirmed.
+ * Sends one subscriber the statuses of slots. A slot is announced as processed before the slot in front of it is
+ * confirmed. Where the chain then skips it, it was a fork: it is announced as dead, and never confirmed.
  */
 export function createNotices(write: (update: EncodedUpdate, names: readonly string[]) => void): Notices {
   let processed = -1n;

@@ -1,13 +1,13 @@
 import { status } from '@grpc/grpc-js';
 import type { ReplayMode } from './modes.ts';
 
-/** Where a stream goes on, or why it ends. */
+/** The slot where a stream goes on, `live` for the tip, or the status that it ends with. */
 export type Replay = { from: bigint } | 'live' | { code: status; details: string };
 
 export interface Reach {
   /** The newest slot at the commitment that was asked for. */
   tip: bigint;
-  /** The oldest that is kept. */
+  /** The oldest slot that can be replayed. */
   first: bigint;
 }
 
@@ -40,11 +40,11 @@ const ANSWERS: Record<ReplayMode, Answer> = {
   empty: () => 'live',
 };
 
-/** What a `from_slot` is answered with. */
+/** How a provider of this mode answers a `from_slot`. */
 export const replayFrom = (mode: ReplayMode, fromSlot: bigint, reach: Reach): Replay =>
   ANSWERS[mode](fromSlot, reach);
 
-/** What SubscribeReplayInfo says: nothing where there is no replay. */
+/** The slot that SubscribeReplayInfo answers; null where there is no replay. */
 export function firstAvailable(mode: ReplayMode, { first }: Reach): bigint | null {
   return mode === 'kept' || mode === 'lenient' || mode === 'failed' ? first : null;
 }

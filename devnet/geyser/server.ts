@@ -22,24 +22,24 @@ export interface GeyserOptions {
   xToken?: string | null;
   /** How many slots back `from_slot` reaches. */
   retentionSlots?: number;
-  /** What differs from a provider that has everything. */
+  /** How the stream differs from that of a provider without limits. */
   modes?: Partial<ProviderModes>;
 }
 
 export interface GeyserServer {
   port: number;
   faults: GeyserFaults;
-  /** Resolves once somebody streams. */
+  /** Resolves once a client's first filter is applied. */
   followed: Promise<void>;
-  /** Has it behave otherwise from now on, towards streams that are open too. */
+  /** Changes modes from now on, for streams that are open too. */
   become(modes: Partial<ProviderModes>): void;
   close(): Promise<void>;
 }
 
 const PING_MS = 10_000;
-/** What each further server of a provider had counted before. */
+/** By how much the write versions of one server of a provider are ahead of the previous server's. */
 const VERSIONS_APART = 1_000_000_007n;
-/** Of the request that a server reads at all: what is over the provider's own limit has to arrive to be refused. */
+/** Largest request that gRPC reads: one above the provider's own limit has to arrive in order to be refused. */
 const MOST_RECEIVED_BYTES = 64 * 1024 * 1024;
 const FINALIZED = 2;
 

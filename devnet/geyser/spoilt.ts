@@ -5,7 +5,7 @@ import {
 } from '@triton-one/yellowstone-grpc';
 import { type EncodedTransaction, type EncodedUpdate, field } from './encode.ts';
 
-/** How a transaction is spoilt: without its meta, with a message that is none, without its signature, not at all a message. */
+/** How a transaction is spoilt: no meta, a message that does not parse, no signature, or no protobuf at all. */
 export const SPOILS = ['bare', 'garbled', 'unsigned', 'noise'] as const;
 export type Spoil = (typeof SPOILS)[number];
 
@@ -16,12 +16,12 @@ export function spoilt(encoded: EncodedTransaction, how: Spoil): EncodedTransact
   const { transaction: update } = SubscribeUpdate.decode(encoded.bytes);
   if (update?.transaction === undefined) return encoded;
   const { slot, transaction } = update;
-  // The slot stands behind what it is of.
+  // In these messages the slot is the field after the transaction.
   const behind = SubscribeUpdateTransaction.encode(SubscribeUpdateTransaction.fromPartial({ slot })).finish();
   return { ...encoded, bytes: field(4, Buffer.concat([field(1, insides(transaction, how)), behind])) };
 }
 
-/** An update of which nothing can be read but a slot. */
+/** An update of which only the slot can be read. */
 export interface Noise {
   of: 'account' | 'transaction';
   slot: bigint;
@@ -30,7 +30,7 @@ export interface Noise {
 const FIELDS: Record<Noise['of'], number> = { account: 2, transaction: 4 };
 
 export function noise({ of, slot }: Noise): EncodedUpdate {
-  // Both have their slot in the same field.
+  // Account and transaction updates have their slot in the same field.
   const behind = SubscribeUpdateTransaction.encode(
     SubscribeUpdateTransaction.fromPartial({ slot: slot.toString() }),
   ).finish();

@@ -17,13 +17,13 @@ import { type Reach, replayFrom } from './replay.ts';
 
 /** Slots between the tip and what counts as finalized. */
 export const FINALIZED_BEHIND = 32n;
-/** Bytes that may wait for a client that does not read, before it is told that it lags. */
+/** Bytes that may wait for a client that does not read, before its stream is ended as lagging. */
 const MOST_BUFFERED = 256 * 1024 * 1024;
 
-/** Blocks of a replay that are sent in one go: between two such the server does what else it has to. */
+/** Blocks of a replay that are sent in one go; then the event loop serves others. */
 const REPLAYED_AT_ONCE = 50;
 
-/** A server looks at its queue of requests only now and then: rewrites that come closer together than this are one. */
+/** A server looks at its queue of requests only from time to time: of rewrites closer together, the last counts. */
 const REWRITES_APART_MS = 10;
 
 const TOO_LARGE = 'Error, encoded message length too large: found 5000000 bytes, the limit is: 4194304 bytes';
@@ -34,11 +34,11 @@ export interface SubscriberContext {
   ledger: Ledger;
   faults: GeyserFaults;
   modes(): ProviderModes;
-  /** What is kept at a commitment. */
+  /** The slots that can be replayed at a commitment. */
   reach(commitment: Filter['commitment']): Reach;
-  /** Called when a first filter is at work: whatever happens from now on is sent. */
+  /** Called once a stream's first filter is applied: everything that happens from then on is sent to it. */
   following(): void;
-  /** A block as this subscriber's server counts it. */
+  /** A block with the write versions of this subscriber's server. */
   encoded(block: Block): EncodedBlock;
 }
 
@@ -53,15 +53,18 @@ export interface Subscriber {
 export function createSubscriber(call: Call, context: SubscriberContext): Subscriber {
   const { ledger, faults, modes } = context;
   let filter: Filter | null = null;
-  /** The newest request that is not applied yet: of several that wait only this one ever is. */
+  /** The newest request that is not applied yet. Older ones that were waiting are never applied. */
   let queued: Filter | null = null;
-  /** The next slot to look at, whose notices of a higher commitment are next, and whose of a lower one are. */
+  /**
+   * The next slot to send (`next`), to announce as finalized (`finalNext`), and, on a finalized stream, to announce as
+   * confirmed (`headNext`).
+   */
   let next = 0n;
   let finalNext = 0n;
   let headNext = 0n;
   let sent = 0;
   let over = false;
-  /** A replay goes on by itself. */
+  /** A long replay has paused and goes on by itself. */
   let resting = false;
 
   const end = (code: grpcStatus, details: string) => {
@@ -96,7 +99,7 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
     const ordered = faults.order(accounts);
     const late = modes().late ? Math.floor(ordered.length / 2) : ordered.length;
     for (const update of ordered.slice(0, late)) write(update, wanted.accounts(update));
-    // What is done to them is counted: nothing is where none of them is asked for, as on a stream of addresses.
+    // Faults on transactions are counted, so apply them only where the stream asks for some: one of addresses does not.
     const isAsked = transactions.some((update) => wanted.transactions(update).length > 0);
     const sent = isAsked ? faults.transactions(told, transactions) : [];
     for (const update of faults.order(sent)) write(update, wanted.transactions(update));
@@ -114,7 +117,7 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
       end(grpcStatus.RESOURCE_EXHAUSTED, 'Too many connections: the limit of 5 is reached');
   };
 
-  /** Goes on once others had their turn, and the client has taken what was sent. */
+  /** Pauses a replay: it goes on once other work had its turn and the client has read what was sent. */
   const rest = () => {
     resting = true;
     const goOn = () =>

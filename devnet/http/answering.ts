@@ -2,7 +2,7 @@ import type http from 'node:http';
 
 type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => Promise<void>;
 
-/** What a request breaks off or breaks in ends that request and nothing else: a rejection would end the process. */
+/** Has a failure of a handler end its own request with 500, or its connection: a rejection would end the process. */
 export function answering(handle: Handler): http.RequestListener {
   return (request, response) => {
     handle(request, response).catch(() => {

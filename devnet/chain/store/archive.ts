@@ -27,7 +27,7 @@ import {
   type Tables,
 } from './segment-index.ts';
 
-/** The archived part of a ledger, in a file: segments of compressed chunks of records, each with its index behind it. */
+/** The archived part of a ledger, in a file: segments of compressed chunks of records, each followed by its index. */
 export interface Archive {
   /** The segments that count. Bytes behind them in the file were left by a killed process, and are written over. */
   segments: readonly Segment[];
