@@ -41,12 +41,12 @@ function keypairOf(label: string): Keypair {
   return keypair;
 }
 
-/** The real keypair of a token's agent; `generation` 0 is the one `init_policy` sets, `set_agent` picks another. */
+/** The keypair of a token's agent. `init_policy` sets the one of generation 0, `set_agent` picks any generation. */
 export function agentKeypair(seed: string | number, mint: Key, generation = 0): Keypair {
   return keypairOf(`agent:${seed}:${mint}:${generation}`);
 }
 
-/** The keypair behind Policy.agent, or null where the agent is none of the seed's. */
+/** The keypair of Policy.agent; null where that key is not one that the seed makes. */
 export function agentKeypairOf(seed: string | number, mint: Key, agent: Key): Keypair | null {
   for (let generation = 0; generation < AGENT_GENERATIONS; generation += 1) {
     const keypair = agentKeypair(seed, mint, generation);

@@ -2,16 +2,16 @@ import { classBitOf, REMOTE_VENUE_NAMES } from '../../schemas/venues/remote.ts';
 
 /** The first two policies of a world have agents that nobody replaces. */
 
-/** A person may play this one's agent: its key is given away, and it says nothing by itself. */
+/** A person may play this policy's agent: its key is handed out, and the local world posts nothing in its name. */
 export const RESIDENT = 0;
-/** This one's agent tells what it does while one looks. */
+/** The policy that visitors are shown: its agent posts often. */
 export const SPEAKER = 1;
 
 export const isCast = (number: number) => number === RESIDENT || number === SPEAKER;
 
-/** Both may trade everything. */
+/** Origin of both: it allows every asset class. */
 export const CAST_ORIGIN = 2;
-/** Enough to register accounts of any class. */
+/** Risk of both: enough to register accounts of any class. */
 export const CAST_RISK = 90;
-/** Both begin with an account at each venue, and keep it. */
+/** Asset classes of the accounts that both have: one at each venue from the beginning, which they keep. */
 export const CAST_CLASSES: readonly number[] = REMOTE_VENUE_NAMES.map(classBitOf);

@@ -13,13 +13,13 @@ import type { Subject, World } from './world.ts';
 
 const MAX_VENUES = 4;
 const CLASSES: readonly number[] = Object.values(CLASS_BITS);
-/** Classes whose accounts a venue may hold. */
+/** Whether accounts of an asset class may be held at a venue of the list. */
 const isRemoteClass = (bit: number) => venueOfClass(bit) !== null;
 
 const holds = (venues: readonly VenueAccount[], bit: number) =>
   venues.some(({ kind, assetClass }) => kind === REMOTE && assetClass === bit);
 
-/** A 20-byte address in the right of 32 bytes. */
+/** A 20-byte address in the last bytes of 32. */
 function evmAddress(label: string): string {
   const bytes = new Uint8Array(32);
   bytes.set(seededBytes(label, 32).subarray(0, 20), 12);
@@ -52,7 +52,7 @@ function registerVenue(world: World, subject: Subject): Choice {
     assetClass,
     remoteAccount: remote ? evmAddress(tokenAccount) : ZERO_KEY,
   };
-  // What visitors look at has an equity from the first moment on.
+  // The policies that visitors look at have an attested equity from the first moment on.
   return own === undefined ? [registered] : [registered, firstReport(world, policy.mint, tokenAccount)];
 }
 
@@ -74,7 +74,7 @@ function revokeVenue(world: World, subject: Subject): Choice {
 function setPolicy(world: World, subject: Subject): Choice {
   const { policy, profile } = subject;
   const drawn = { ...drawTerms(world.random), targetAsset: policy.targetAsset };
-  // Of the cast a lower risk, locked, would refuse an account that it has yet to register.
+  // The cast keeps its risk: with a lower one and a locked policy its remaining accounts could not be registered.
   const terms = isCast(profile.number) ? { ...drawn, risk: policy.risk } : drawn;
   return [{ kind: 'set_policy', mint: policy.mint, by: policy.authority, terms }];
 }
@@ -107,7 +107,7 @@ export const GOVERNANCE: readonly Weighted[] = [
   [0.3, lock],
 ];
 
-/** What the protocol's own people do, now and then. */
+/** What the protocol's admin does from time to time. */
 export function protocol(world: World): Choice {
   const { random, who } = world;
   const by = who.admin;

@@ -15,26 +15,26 @@ export interface LifeOptions {
   policies: number;
   /** Actions a slot, on average; default 2. */
   rate?: number;
-  /** Where the venues' server answers metadata documents: `<base>/metadata/<n>.json`. */
+  /** Base URL of metadata documents, which the venues' server answers at `<base>/metadata/<n>.json`. */
   metadataBase?: string;
 }
 
 export interface Life {
   /**
-   * What happens in the coming slot. Decided by the seed, the slot at the tip and the state alone, so that a chain
-   * that was killed and opened again lives on as if nothing had happened.
+   * The actions of the coming slot. They depend on the seed, the slot at the tip and the state alone, so that a chain
+   * that was killed and opened again goes on as if nothing had happened.
    */
   next(): Action[];
 }
 
-/** The likelier first; among those alike in this order, which is a part of what a seed's life is. */
+/** Likelier ones first, equally likely ones in this order. Another order would change the chain of every seed. */
 const ACTIVITIES = [...GOVERNANCE, ...MONEY, [13, market] as const, [2.5, refusedAction] as const].toSorted(
   ([one], [other]) => Math.floor(other) - Math.floor(one),
 );
 const TOTAL = ACTIVITIES.reduce((sum, [weight]) => sum + weight, 0);
 
 const GROWTH_CHANCE = 0.2;
-/** Launches that nobody has made a policy for yet; a few stay so for good. */
+/** Launches ahead of the policies; a few never get a policy. */
 const SPARE_LAUNCHES = 3;
 const PROTOCOL_CHANCE = 0.004;
 
@@ -47,7 +47,7 @@ function drawn(random: Random): Weighted[1] {
   return fees;
 }
 
-/** The model drawn for a policy, or another where that one is not enabled now: growth does not wait for the admin. */
+/** The model drawn for a policy, or an enabled one where it is disabled: else no policy is made until it is enabled. */
 function enabledModel({ state }: World, drawn: number): number {
   const enabled = [...state.models.values()].filter((model) => model.enabled).map(({ id }) => id);
   return enabled.includes(drawn) ? drawn : (enabled[0] ?? drawn);
@@ -74,7 +74,7 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
   const grow = (world: World, launches: number): Choice => {
     const created = world.state.policies.size;
     if (launches < created + SPARE_LAUNCHES) return [profile(launches).launch];
-    // The oldest launch without a policy; the policies of a world are made in the order of their launches.
+    // The oldest launch without a policy: policies are made in the order of their launches.
     const next = profile(created);
     if (world.random.chance(0.04)) return classicQuoteAsset(world, next);
     return [{ kind: 'init_policy', ...next.init, modelId: enabledModel(world, next.init.modelId) }];
@@ -119,7 +119,7 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
         actions.push({ kind: 'set_protocol_paused', by: who.admin, paused: false });
       }
       for (let made = 0; made < count; made += 1) {
-        // Two launches of one block would be the same one.
+        // Two launches, or two policies, drawn for one block would be the same: keep the first.
         const choice = live(world);
         const repeated = choice.some(
           (action) => action.kind === 'create_launch' || action.kind === 'init_policy',

@@ -4,7 +4,7 @@ import type { Subject, World } from './world.ts';
 
 const TRADERS = 12;
 
-/** The token's pool: trading on the curve, graduating, and once in a while leaving the chain. */
+/** What happens to the token's pool: trades on the curve, graduation, and now and then the closing of its account. */
 export function market(world: World, subject: Subject): Choice {
   const { policy } = subject;
   const { random } = world;

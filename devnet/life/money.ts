@@ -2,12 +2,12 @@ import type { Action, SingleAction } from '../program/actions.ts';
 import { AGENT } from '../program/state/state.ts';
 import { held, livePairs, liveRemotes, type Subject, type World } from './world.ts';
 
-/** An action, several in one block, or nothing to do. */
+/** One action, several for the same block, or none. */
 export type Choice = readonly Action[];
-/** What a policy's people may do next, and how often of all. */
+/** Something that may happen to a policy next, with its share of all that may. */
 export type Weighted = readonly [weight: number, choose: (world: World, subject: Subject) => Choice];
 
-/** Up to a few hundred whole tokens. */
+/** A random amount of up to a few hundred whole quote tokens. */
 function draw(world: World, subject: Subject): bigint {
   return world.random.big(subject.unit / 100n + 1n, subject.unit * 400n + 50n);
 }
@@ -31,7 +31,7 @@ export function fees(world: World, subject: Subject): Choice {
   return [{ kind: 'batch', actions: [claim, { kind: 'route', mint: policy.mint, by: world.who.keeper }] }];
 }
 
-/** How often a keeper tries although there is nothing to do. */
+/** How often a keeper sends an instruction that has nothing to do, and fails. */
 const VAIN_CHANCE = 0.06;
 
 function route(world: World, subject: Subject): Choice {
@@ -62,19 +62,19 @@ function burnBase(world: World, subject: Subject): Choice {
   return [{ kind: 'burn_base_leg', mint: subject.policy.mint, by: world.who.keeper }];
 }
 
-/** What money at a venue may grow to, in times of what was put in, before nothing but losses are drawn. */
+/** Once money at a venue exceeds this many times what was put in, only losses are drawn. */
 const MOST_TIMES = 20n;
-/** Per cent of what it was: a drift within the band, and jumps beyond it. */
+/** New equity in per cent of the old: a drift within the band, and jumps beyond it; `over`: above MOST_TIMES. */
 const DRIFT = { free: [88n, 116n], over: [84n, 100n] } as const;
 const JUMPS = { free: [2n, 30n, 75n, 125n, 300n], over: [2n, 30n, 75n, 75n, 30n] } as const;
 
-/** By how many seconds a venue's clock is ahead at most: of many reports the newest is then seldom one of those. */
+/** Most seconds that a venue's clock is ahead: few, so that the newest of many reports is seldom such a one. */
 const MOST_AHEAD = 3n;
 
-/** Reports in a row where more is on its way than the band lets in at once. */
+/** Most reports in a row where more money is on its way than the band allows in one. */
 const MOST_STEPS = 4;
 
-/** What is reported, one behind the other, while what waits arrives: as far as the band lets it, so that it pauses nobody. */
+/** Equities of successive reports while waiting money arrives, each rising within the band so that none pauses. */
 function arriving({ state, chain }: World, previous: bigint, drifted: bigint, waiting: bigint): bigint[] {
   const { maxDeviationBps = 0 } = state.configs.get(chain.addresses.config.address) ?? {};
   const reported: bigint[] = [];
@@ -90,15 +90,15 @@ function arriving({ state, chain }: World, previous: bigint, drifted: bigint, wa
 }
 
 /**
- * What the venue says now: a drift, and now and then a jump beyond the band. What was sent waits in the token account
- * until it is counted: all of it where nothing was there, else what fits beside the drift.
+ * The venues' reports now: a drift, and sometimes a jump beyond the band. Money that was sent waits in the token
+ * account until a report counts it: all of it where there was no equity, else what the band allows beside the drift.
  */
 export function reports(world: World, subject: Subject, calm: boolean): SingleAction[] {
   return liveRemotes(subject.venues).flatMap(({ tokenAccount, remoteEquity, bridgedOut }) => {
     const { random } = world;
     const sent = held(world, tokenAccount);
     const isFirst = remoteEquity === 0n;
-    // What has lost everything begins anew.
+    // An account without equity starts from the money that waits, or else from all that was ever sent to it.
     const previous = isFirst ? (sent > 0n ? sent : bridgedOut) : remoteEquity;
     const jump = !calm && random.chance(0.05);
     const room = previous > bridgedOut * MOST_TIMES ? 'over' : 'free';
@@ -115,7 +115,7 @@ export function reports(world: World, subject: Subject, calm: boolean): SingleAc
     world.counted.set(tokenAccount, arrived);
     const out: SingleAction = { kind: 'transfer', account: tokenAccount, amount: arrived, direction: 'out' };
     return [
-      // Where two report in one slot the first has taken it.
+      // Where an account is reported twice in one slot, the first reports have taken the waiting money already.
       ...(arrived > 0n && taken === undefined ? [out] : []),
       ...equities.map(
         (equity): SingleAction => ({
@@ -127,7 +127,7 @@ export function reports(world: World, subject: Subject, calm: boolean): SingleAc
   });
 }
 
-/** Instructions that read equity want fresh attestations: in the same transaction, before it, or not at all. */
+/** An instruction that reads equity needs fresh reports: they go in its transaction, before it, or are left out. */
 function withFreshReports(world: World, subject: Subject, action: SingleAction): Choice {
   const fresh = reports(world, subject, true);
   if (fresh.length === 0) return [action];
@@ -150,7 +150,7 @@ export function deploy(world: World, subject: Subject): Choice {
   const live = subject.venues.filter((venue) => !venue.revoked);
   const bankroll = held(world, world.chain.addresses.ofPolicy(policy.mint).bankroll);
   if (live.length === 0 || bankroll === 0n) return fees(world, subject);
-  // Now and then more than risk allows.
+  // Sometimes more than risk allows, which the program refuses.
   const most = world.random.chance(0.08) ? bankroll : (bankroll * BigInt(policy.risk)) / 100n;
   return withFreshReports(world, subject, {
     kind: policy.mode === AGENT ? 'agent_fund_venue' : 'passive_deploy',
@@ -167,7 +167,7 @@ function attest(world: World, subject: Subject): Choice {
   return all.length > 0 ? all : fees(world, subject);
 }
 
-/** Whole tokens that a policy is taken to have put in where it has routed less. */
+/** Whole tokens that count as put in by every policy beside what was routed to its bankroll. */
 const LEAST_STAKE = 10_000n;
 
 /** A Local venue account gains or loses by a trade that the program does not see. */

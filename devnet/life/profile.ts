@@ -9,12 +9,12 @@ import { CAST_ORIGIN, CAST_RISK, isCast } from './cast.ts';
 import { type QuoteAsset, quoteAssets } from './quote-assets.ts';
 import { CURVE_TYPES, curveAddress, MODELS } from './setup.ts';
 
-/** What a token is from its launch on; the seed and its number decide it. */
+/** What is fixed about a token from its launch on; the seed and its number decide it. */
 export interface Profile {
   number: number;
   mint: Key;
   quote: QuoteAsset;
-  /** Fees are claimed, or the launch forwards them into the escrow by itself. */
+  /** True: fees are claimed. False: the launch forwards them into the escrow by itself. */
   claims: boolean;
   launch: SingleAction;
   init: InitPolicy;
@@ -34,7 +34,7 @@ const WORDS = [
   'Ünïcode',
   '猫',
 ];
-/** What anyone can read amounts of. */
+/** Quote asset of the cast: amounts in it are easy to read. */
 const CAST_QUOTE = 'USDX';
 const enabledModels = MODELS.filter((model) => model.enabled);
 
@@ -55,7 +55,7 @@ function metadataOf(random: Random, number: number, base: string): TokenMetadata
   return { name, symbol, uri };
 }
 
-/** Two shares or three that make 10000. */
+/** Two shares that add up to 10000; the second is at most `most`. */
 function split(random: Random, most: number): [number, number] {
   const share = random.chance(0.15) ? most : random.int(0, most);
   return [10_000 - share, share];

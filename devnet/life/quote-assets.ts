@@ -2,7 +2,7 @@ import { seededKey } from '../program/state/keys.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../program/state/known-programs.ts';
 import type { Key } from '../program/state/state.ts';
 
-/** A quote asset of the local world: what the chain knows of it, and what the catalogue and the price sources say. */
+/** A quote asset of the local world: what the chain has of it, and what the catalogue and the price sources answer. */
 export interface QuoteAsset {
   mint: Key;
   program: Key;
@@ -10,10 +10,10 @@ export interface QuoteAsset {
   name: string;
   decimals: number;
   supply: bigint;
-  /** Where its own metadata stands, if anywhere. */
+  /** Where its on-chain metadata stands, if anywhere. */
   metadataIn: 'mint' | 'account' | 'nowhere';
   unknownExtension: boolean;
-  /** Null: the pair catalogue does not list it. */
+  /** Its category in the pair catalogue; null: not listed there. */
   category: string | null;
   launchable: boolean;
   /** US dollars at the catalogue; null where it has no price. */

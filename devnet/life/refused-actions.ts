@@ -9,7 +9,7 @@ type RefusedAction = (world: World, subject: Subject) => Action | null;
 
 const stranger = seededKey('stranger');
 
-/** Things that people try and the program refuses. */
+/** Actions that the program refuses; null where the policy does not allow to build one. */
 const REFUSED_ACTIONS: readonly RefusedAction[] = [
   (_, { policy }) => ({ kind: 'set_paused', mint: policy.mint, by: policy.guardian, paused: false }),
   (_, { policy }) => ({ kind: 'set_agent', mint: policy.mint, by: stranger, agent: stranger }),
@@ -65,7 +65,7 @@ export function refusedAction(world: World, subject: Subject): Choice {
   return action === null ? [] : [action];
 }
 
-/** A policy with a quote asset of the classic token program, which cannot be. */
+/** A policy with a quote asset of the classic token program, which the program refuses. */
 export function classicQuoteAsset(world: World, profile: Subject['profile']): Choice {
   const classic = quoteAssets(world.seed).find((asset) => asset.program === TOKEN_PROGRAM);
   return classic === undefined ? [] : [{ kind: 'init_policy', ...profile.init, quoteMint: classic.mint }];

@@ -3,7 +3,7 @@ import { agentKeypair, type Keypair } from './agent-keys.ts';
 import { RESIDENT } from './cast.ts';
 import { launchMint } from './profile.ts';
 
-/** The policy whose agent a person may play: its key is given away, and nobody rotates it. */
+/** The policy whose agent a person may play: its key is handed out, and never rotated. */
 export interface Resident {
   mint: Key;
   keypair: Keypair;

@@ -6,7 +6,7 @@ import type { Key } from '../program/state/state.ts';
 import { CAST_ORIGIN } from './cast.ts';
 import { quoteAssets } from './quote-assets.ts';
 
-/** Who signs for the protocol in a seed's world. */
+/** The keys that act for the protocol in a seed's world. */
 export function officials(seed: string): { admin: Key; reporter: Key; feeDestination: Key; keeper: Key } {
   return {
     admin: seededKey(`admin:${seed}`),

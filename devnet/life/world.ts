@@ -6,7 +6,7 @@ import { type Key, type Policy, REMOTE, type VenueAccount } from '../program/sta
 import type { Profile } from './profile.ts';
 import type { officials } from './setup.ts';
 
-/** What a choice looks at: the state at the tip and the lots of the coming slot. */
+/** What a choice is made from: the state at the tip, and the random numbers of the coming slot. */
 export interface World {
   chain: Chain;
   state: ChainState;
@@ -16,11 +16,11 @@ export interface World {
   now: bigint;
   who: ReturnType<typeof officials>;
   venuesOf(policy: Key): readonly VenueAccount[];
-  /** What reports of the coming slot count as arrived, by token account; the state does not know of it yet. */
+  /** Money that reports of the coming slot count as arrived, by token account; the state does not have it yet. */
   counted: Map<Key, bigint>;
 }
 
-/** A policy with what belongs to it. */
+/** The policy that a choice is about, with its profile and venue accounts. */
 export interface Subject {
   policy: Policy;
   profile: Profile;
@@ -29,7 +29,7 @@ export interface Subject {
   venues: readonly VenueAccount[];
 }
 
-/** Registered accounts in the order that the program asks for. */
+/** Registered accounts that are not revoked, in the order that the program requires. */
 export function livePairs(venues: readonly VenueAccount[]): VenuePair[] {
   return venues
     .filter((venue) => !venue.revoked)
@@ -45,7 +45,7 @@ export function held(world: World, address: Key): bigint {
   return world.state.tokens.get(address)?.amount ?? 0n;
 }
 
-/** Keeps the venue accounts of each policy at hand, in the order of their token accounts. */
+/** Keeps lists of each policy's venue accounts, in the order of their token accounts; remade as accounts are added. */
 export function createVenueLists(): (state: ChainState) => (policy: Key) => readonly VenueAccount[] {
   let counted = -1;
   const addresses = new Map<Key, Key[]>();

@@ -34,5 +34,5 @@ export type ActionKind = keyof typeof INSTRUCTIONS;
 export type SingleAction = {
   [K in ActionKind]: { kind: K } & Parameters<(typeof INSTRUCTIONS)[K]>[1];
 }[ActionKind];
-/** What becomes one transaction: an instruction, or several that stand and fall together. */
+/** What becomes one transaction: an instruction, or several that succeed or fail together. */
 export type Action = SingleAction | { kind: 'batch'; actions: readonly SingleAction[] };

@@ -1,4 +1,4 @@
-/** Errors of the program, in the order of their codes; the ones after WrongMint are names of this chain's own. */
+/** Errors of the program, in the order of their codes. Those after WrongMint are this chain's own names. */
 const PROGRAM_ERRORS = [
   'ProtocolPaused',
   'PolicyPaused',

@@ -20,7 +20,7 @@ function policiesIn(draft: Draft, instructions: readonly Instruction[]): Key[] {
   return [...keys].filter((key) => draft.get('policies', key) !== undefined);
 }
 
-/** What a rule wrote has to fit the account that it is for. @throws ProgramError ArithmeticOverflow */
+/** Amounts that a rule wrote must fit the types of their accounts. @throws ProgramError ArithmeticOverflow */
 function mustFit({ changes }: Draft): void {
   for (const table of TABLE_NAMES)
     for (const row of changes[table]?.values() ?? [])
@@ -29,7 +29,7 @@ function mustFit({ changes }: Draft): void {
 
 type Rule = (run: InstructionRun, action: SingleAction) => void;
 
-/** Runs a transaction over a draft; where it fails the draft holds rubbish and must be thrown away. */
+/** Runs a transaction over a draft; where it fails, the draft is half written and must be thrown away. */
 export function execute(
   draft: Draft,
   action: Action,
@@ -46,7 +46,7 @@ export function execute(
       if (!(thrown instanceof ProgramError)) throw thrown;
       error = thrown.rule;
     }
-    // A rule that failed before it knew its accounts still leaves a transaction behind.
+    // A rule that failed before it had listed its accounts still makes a (failed) transaction.
     if (run.instruction === null)
       begin(run, single.kind, [], [signer('by' in single ? single.by : seededKey('somebody'))]);
     if (run.instruction !== null) instructions.push(run.instruction);

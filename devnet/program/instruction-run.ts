@@ -17,10 +17,10 @@ export const readonly = (key: Key): Meta => ({ key, signer: false, writable: fal
 export const writable = (key: Key): Meta => ({ key, signer: false, writable: true });
 export const signer = (key: Key): Meta => ({ key, signer: true, writable: false });
 
-/** What an instruction does beside its own bookkeeping, in order of execution. */
+/** What an instruction shows in its transaction, in order of execution: inner calls and events. */
 export type Step = { type: 'cpi'; instruction: Instruction } | { type: 'event'; event: TypedEvent };
 
-/** An instruction as it ran, for the transaction to be written from. */
+/** An instruction as it ran, from which the transaction is made. */
 export interface Instruction {
   program: Key;
   /** CamelCase, as Anchor logs it. */
@@ -30,7 +30,7 @@ export interface Instruction {
   steps: Step[];
 }
 
-/** One run of one instruction: rules read and write the draft, and leave behind what the transaction shows. */
+/** One run of an instruction: rules read and write the draft, and record in `instruction` what the transaction shows. */
 export interface InstructionRun {
   draft: Draft;
   /** Unix seconds of the block. */
@@ -50,7 +50,7 @@ function camelName(snake: string): string {
   return camel;
 }
 
-/** Opens the program's instruction; what its rules throw after this fails a transaction that shows it. */
+/** Begins an instruction of the program. Where a rule throws after this, the failed transaction shows it. */
 export function begin(run: InstructionRun, name: string, args: Arguments, metas: Meta[]): void {
   run.instruction = {
     program: run.programId,
@@ -99,7 +99,7 @@ export function eventHead(policy: Policy): { policy: Key; mint: Key; quoteMint: 
   return { policy: policy.address, mint: policy.mint, quoteMint: policy.quoteMint };
 }
 
-/** Money moves only while neither switch is set; the protocol's is looked at first. */
+/** Money moves only while neither the protocol nor the policy is paused; the protocol is checked first. */
 export function mustRun(run: InstructionRun, policy: Policy): void {
   must(!configOf(run).paused, 'ProtocolPaused');
   must(!policy.paused, 'PolicyPaused');

@@ -15,7 +15,7 @@ const BY_AUTHORITY = 0;
 const BY_GUARDIAN = 1;
 export const BY_ATTESTATION = 2;
 
-/** The authority alone may also unpause. */
+/** Pauses or unpauses. Only the authority may unpause. */
 function setPaused(run: InstructionRun, action: { mint: Key; by: Key; paused: boolean }): void {
   begin(run, 'set_paused', [action.paused], [signer(action.by), ...policyMetas(run, action.mint)]);
   const policy = policyOf(run, action.mint);

@@ -148,7 +148,7 @@ function termsOf(terms: PolicyTerms): Omit<PolicyTerms, 'modelId'> {
   };
 }
 
-/** The authority's own instructions start alike. */
+/** Begins an instruction that only the authority may give. */
 function byAuthority(run: InstructionRun, name: string, mint: Key, by: Key, args: Arguments = []): Policy {
   begin(run, name, args, [signer(by), ...policyMetas(run, mint)]);
   const policy = policyOf(run, mint);
@@ -171,7 +171,7 @@ function lockPolicy(run: InstructionRun, action: { mint: Key; by: Key }): void {
   emit(run, { kind: 'PolicyLocked', fields: eventHead(policy) });
 }
 
-/** Allowed after a lock; the zero key takes the agent away. */
+/** Allowed on a locked policy too; the zero key removes the agent. */
 function setAgent(run: InstructionRun, action: { mint: Key; by: Key; agent: Key }): void {
   const policy = byAuthority(run, 'set_agent', action.mint, action.by, [...bytesOf(action.agent)]);
   const oldAgent = policy.agent;

@@ -17,13 +17,13 @@ const FUND = 0;
 const MIGRATE = 1;
 const TRADE = 2;
 
-/** An instruction of the launchpad; its arguments do not matter to anyone here. */
+/** An instruction of the launchpad; its data is made up, since nothing here reads it. */
 function launchpad(name: string, tag: number, metas: Meta[]): Instruction {
   const data = Uint8Array.of(tag, 0x4d, 0x1f, 0x88, 0x12, tag, 0x70, 0x01);
   return { program: LAUNCHPAD_PROGRAM, name, data, metas, steps: [] };
 }
 
-/** How a launch mint trades; `curveType` is that of the global config. */
+/** How a launch mint trades; the curve type is that of `globalConfig`. */
 export interface NewPool {
   globalConfig: Key;
   creator: Key;
@@ -31,7 +31,7 @@ export interface NewPool {
   raise: bigint;
 }
 
-/** Makes a mint and, unless it is sold elsewhere, its pool: one transaction that the bankroll program is not in. */
+/** Makes a mint and, unless it is sold elsewhere, its pool, in a transaction without the bankroll program. */
 function createLaunch(run: InstructionRun, action: { mint: NewMint; pool: NewPool | null }): void {
   const instruction = launchpad('InitializeV2', 1, [
     signer(action.pool?.creator ?? seededKey(`creator:${action.mint.mint}`)),
@@ -73,7 +73,7 @@ function curveOf(run: InstructionRun, pool: Pool) {
   return curveMaths(found(run.draft.get('curves', pool.globalConfig)).curveType);
 }
 
-/** Buys on the curve for somebody's quote; a pool that has raised enough moves on to Migrate. Answers the base bought. */
+/** Buys on the curve; a pool that has raised enough goes to Migrate. @returns the base bought */
 export function buyOnCurve(run: InstructionRun, address: Key, quoteIn: bigint): bigint {
   const pool = run.draft.edit('pools', address);
   must(pool.status === FUND, 'PoolClosed');

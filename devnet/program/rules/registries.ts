@@ -20,7 +20,7 @@ function mustBeSound(params: ProtocolParams): void {
   must(params.maxBankrollBps <= MAX_BPS && params.maxDeviationBps <= MAX_BPS, 'BpsOutOfRange');
 }
 
-/** Written once; the least risk per class has no other instruction that writes it. */
+/** Writes the config, once; no other instruction writes `minRiskForClass`. */
 function initProtocol(
   run: InstructionRun,
   action: Omit<ProtocolConfig, 'address' | 'bump' | 'paused'>,
@@ -65,7 +65,7 @@ function registerOrigin(
   run.draft.put('origins', { address, id, name, assetClassMask, maxRisk, bump });
 }
 
-/** Overwrites in place, which is why the time is that of the last change. */
+/** Overwrites a model in place, so its `registeredAt` is the time of the last change. */
 function registerModel(
   run: InstructionRun,
   action: { by: Key; id: number; name: string; provider: string; enabled: boolean },

@@ -24,8 +24,8 @@ function amountData(tag: number, amount: bigint, decimals: number): Uint8Array {
 }
 
 /**
- * Moves tokens of `mint` between two token accounts. Where a side is no account of this chain's books (a venue's
- * vault, a trader's wallet) only the other one changes.
+ * Moves tokens of `mint` between two token accounts. Where one of them is not in this chain's state (a venue's vault, a
+ * trader's wallet), only the other one changes.
  * @throws ProgramError InsufficientFunds, ArithmeticOverflow
  */
 export function transferTokens(
@@ -55,7 +55,7 @@ export function transferTokens(
   };
 }
 
-/** A transfer made by the instruction that is running; nothing is shown of a transfer of nothing. */
+/** A transfer as an inner call of the running instruction; none where the amount is 0. */
 export function moveTokens(run: InstructionRun, transfer: Parameters<typeof transferTokens>[1]): void {
   if (transfer.amount > 0n) invoke(run, transferTokens(run, transfer));
 }
@@ -82,7 +82,7 @@ export function burnTokens(
   });
 }
 
-/** A plain transfer into or out of a token account, of which the bankroll program knows nothing. */
+/** A plain transfer into or out of a token account, without the bankroll program. */
 function transfer(
   run: InstructionRun,
   action: { account: Key; amount: bigint; direction: 'in' | 'out' },

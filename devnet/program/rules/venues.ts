@@ -27,7 +27,7 @@ export interface RegisterVenue {
   remoteAccount: Key;
 }
 
-/** Puts a token account on the policy's allowlist, opening it where nobody has. */
+/** Puts a token account on the policy's allowlist, and opens the token account where it does not exist. */
 function registerVenue(run: InstructionRun, action: RegisterVenue): void {
   const { policy: policyKey } = run.addresses.ofPolicy(action.mint);
   const entry = run.addresses.venue(policyKey, action.tokenAccount);

@@ -9,7 +9,7 @@ type Value = string | bigint | number | boolean | readonly number[];
 const MAX_BYTES = 4096;
 const scratch = Buffer.alloc(MAX_BYTES);
 
-/** Writes one value at `at` and answers where the next one goes. */
+/** Each writes a value at `at` and returns the offset behind it. */
 const WRITERS: Record<Scalar, (value: Value, at: number) => number> = {
   pubkey: (value, at) => {
     scratch.set(bytesOf(value as string), at);
@@ -66,7 +66,7 @@ export function encodeEvent(event: TypedEvent): Uint8Array {
   return encode(`event:${event.kind}`, EVENT_LAYOUTS[event.kind], { ...event.fields });
 }
 
-/** Of an instruction, in order: a bigint is a u64, all else a byte; a key is its bytes. */
+/** Arguments of an instruction, in order: a bigint is a u64, all else one byte; a key is given as its 32 bytes. */
 export type Arguments = readonly (bigint | number | boolean)[];
 
 /** Instruction data: the discriminator, then the arguments. */

@@ -2,7 +2,7 @@ import type { TypedEvent } from './events.ts';
 import { ACCOUNT_LAYOUTS, EVENT_LAYOUTS, type Layout } from './layouts.ts';
 import type { TableName, Tables } from './state.ts';
 
-/** Of the other tables every amount is a u64. */
+/** Layouts of tables with i64 fields. In the other tables every bigint is a u64. */
 const LAYOUTS: Partial<Record<TableName, Layout>> = {
   configs: ACCOUNT_LAYOUTS.ProtocolConfig,
   models: ACCOUNT_LAYOUTS.Model,
@@ -28,7 +28,7 @@ export function rowFits<T extends TableName>(table: T, row: Tables[T]): boolean 
   return allFit(row, LAYOUTS[table] ?? {});
 }
 
-/** The same of an event. */
+/** The same for an event. */
 export function eventFits({ kind, fields }: TypedEvent): boolean {
   return allFit(fields, EVENT_LAYOUTS[kind]);
 }

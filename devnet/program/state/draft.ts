@@ -4,8 +4,8 @@ import type { Key, ProgramState, TableName, Tables } from './state.ts';
 export type Changes = { [T in TableName]?: Map<Key, Tables[T] | null> };
 
 /**
- * A state with unwritten changes over it. A transaction that fails throws its draft away, so no rule has to undo
- * anything; a draft over a draft is a transaction inside a block.
+ * A state with changes over it that are not applied yet. The draft of a transaction that fails is thrown away, so no
+ * rule has to undo anything.
  */
 export interface Draft {
   get<T extends TableName>(table: T, address: Key): Tables[T] | undefined;

@@ -36,7 +36,7 @@ export function keyOf(bytes: Uint8Array): Key {
   return key;
 }
 
-/** A made-up key that the label decides. */
+/** A made-up key; the same label always gives the same key. */
 export function seededKey(label: string): Key {
   const known = keyByLabel.get(label);
   if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ACCOUNT_LAYOUTS, EVENT_LAYOUTS } from './layouts.ts';
 
-/** Names the byte layout: a ledger's rows are typed values, and those of another layout lack fields. */
+/** Identifies the byte layout: a ledger stores typed values, and those of another layout lack fields. */
 export const LAYOUT_NAME = createHash('sha256')
   .update(JSON.stringify([ACCOUNT_LAYOUTS, EVENT_LAYOUTS]))
   .digest('hex');

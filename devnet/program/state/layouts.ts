@@ -1,11 +1,11 @@
 /**
- * The byte layout, written down a second time from the interface's description and not from the IDL: what the
- * chain encodes by this table and the service decodes by the other one must agree. A test compares the two.
+ * The byte layout, written down a second time from the interface's description and not from the IDL: the chain encodes
+ * by these tables, the service decodes by the IDL, and a test proves that the two agree.
  */
 export type Scalar = 'pubkey' | 'string' | 'bool' | 'u8' | 'u16' | 'u64' | 'i64' | 'u8x8';
 export type Layout = Readonly<Record<string, Scalar>>;
 
-/** What a field of each type is to the chain's rules: keys base58. */
+/** The TypeScript type of a field of each scalar type; keys are base58. */
 interface Values {
   pubkey: string;
   string: string;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** A stream of numbers that a label decides: the same label, the same stream. */
+/** A stream of random numbers; the same label always gives the same stream. */
 export interface Random {
   /** 0 ≤ result < 1. */
   next(): number;
@@ -12,12 +12,12 @@ export interface Random {
   pick<T>(items: readonly T[]): T;
 }
 
-/** `size` bytes that the label decides. */
+/** `size` made-up bytes; the same label always gives the same bytes. */
 export function seededBytes(label: string, size: 32 | 64): Uint8Array {
   return new Uint8Array(hash(size === 32 ? 'sha256' : 'sha512', label, 'buffer'));
 }
 
-/** sfc32, seeded by a hash of the label: quick, and no state outlives the caller. */
+/** sfc32, seeded by a hash of the label: fast, and without global state. */
 export function createRandom(label: string): Random {
   const seed = hash('sha256', label, 'buffer');
   let a = seed.readUInt32LE(0);
