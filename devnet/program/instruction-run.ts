@@ -30,7 +30,7 @@ export interface Instruction {
   steps: Step[];
 }
 
-/** One run of an instruction: rules read and write the draft, and record in `instruction` what the transaction shows. */
+/** One run of an instruction: rules read and write the draft, and record what the transaction shows. */
 export interface InstructionRun {
   draft: Draft;
   /** Unix seconds of the block. */

@@ -2,7 +2,7 @@ import { decodeBase58, encodeBase58 } from '../../schemas/solana/base58.ts';
 import type { StoredAccount } from '../chain/ledger.ts';
 import { RpcFault } from './fault.ts';
 
-/** How a request wants accounts told. */
+/** The form in which a request wants accounts. */
 export interface AccountForm {
   encoding?: string;
   dataSlice?: { offset: number; length: number };
@@ -10,7 +10,7 @@ export interface AccountForm {
 
 export type AccountFilter = { memcmp?: { offset: number; bytes: string }; dataSize?: number };
 
-/** More than this no node tells in base58. */
+/** Nodes refuse to encode more bytes than this in base58. */
 const MOST_BASE58_BYTES = 128;
 
 const base64 = (data: Uint8Array) => [Buffer.from(data).toString('base64'), 'base64'];
@@ -18,7 +18,7 @@ const base64 = (data: Uint8Array) => [Buffer.from(data).toString('base64'), 'bas
 const ENCODINGS: Record<string, (data: Uint8Array) => unknown> = {
   base58: (data) => [base58(data), 'base58'],
   base64,
-  // As a node answers for every program that it cannot parse.
+  // A node answers base64 for every program whose accounts it cannot parse.
   jsonParsed: base64,
 };
 
@@ -33,7 +33,8 @@ function base58(data: Uint8Array): string {
 
 /** An account as a node answers it; null where there is none. @throws RpcFault */
 export function accountJson(account: StoredAccount | null, form: AccountForm): object | null {
-  // A node takes base58 where none is said, which it has for few of these accounts: people look at a local chain by hand.
+  // A real node defaults to base58, which it refuses for most of these accounts. People query a local chain by hand, so
+  // the default here is base64.
   const { encoding = 'base64', dataSlice } = form;
   const encode = ENCODINGS[encoding];
   if (encode === undefined) throw new RpcFault(-32602, `Invalid params: unknown variant \`${encoding}\``);
@@ -49,7 +50,7 @@ export function accountJson(account: StoredAccount | null, form: AccountForm): o
   };
 }
 
-/** Whether an account is one that a filter names. @throws RpcFault */
+/** Whether an account's data meets a filter. @throws RpcFault */
 export function passes(data: Uint8Array, { memcmp, dataSize }: AccountFilter): boolean {
   if (dataSize !== undefined) return data.length === dataSize;
   const wanted = memcmp === undefined ? null : decodeBase58(memcmp.bytes);

@@ -1,45 +1,45 @@
-/** How the node behaves beside answering; all of it may be changed while it runs. */
+/** In which ways the node misbehaves; all of them may be changed while it runs. */
 export interface RpcManners {
-  /** Slots by which each node of the pool is behind; they answer in turn. */
+  /** By how many slots each node of the pool is behind; the nodes answer in turn. */
   pool: readonly number[];
-  /** Slots by which the address index is behind its node. */
+  /** By how many slots the index of signatures by address is behind its node. */
   indexBehind: number;
-  /** Every request of so many milliseconds is answered 429, again and again. Null: none. */
+  /** At the start of every `everyMs`, all requests are answered 429 for `forMs`. Null: never. */
   limited: { everyMs: number; forMs: number } | null;
-  /** One in so many replies breaks off in the middle; 0 is none. */
+  /** One in so many replies breaks off in the middle; 0: none. */
   cutOneIn: number;
-  /** Transactions, by base58 signature, that are answered with null though they exist; with how often, each. */
+  /** Transactions, by base58 signature, that are answered with null though they exist, each its number of times. */
   withheld: Spell | null;
-  /** Likewise those that come without their meta. */
+  /** Transactions that are answered without their meta, likewise. */
   bare: Spell | null;
   /** Neither logs nor inner instructions are recorded. */
   unrecorded: boolean;
-  /** What was before this slot is not kept. */
+  /** Blocks before this slot are not kept; null: all are. */
   firstBlock: bigint | null;
-  /** Nor these slots, both ends included: it began again from a snapshot behind them. */
+  /** These slots are not kept either, both ends included: the node began again from a snapshot behind them. */
   jumped: { fromSlot: bigint; toSlot: bigint } | null;
-  /** Nor what is further behind the tip than so many slots. */
+  /** Blocks further behind the tip than so many slots are not kept either. */
   keeps: bigint | null;
-  /** Some transactions are of version 1: told to those who take it, refused to others. */
+  /** Some transactions are of version 1: answered to requests that accept it, refused to others. */
   versionOne: boolean;
-  /** The highest maxSupportedTransactionVersion that is taken. */
+  /** The highest maxSupportedTransactionVersion that requests may give. */
   mostVersion: number;
-  /** A list marks one transaction in so many as failed that did not, or the other way round, the same ones always; 0: none. */
+  /** Lists have the wrong failure mark for one transaction in so many, always the same ones; 0: none. */
   mismarkedOneIn: number;
-  /** No block time is known. */
+  /** The node answers null for every block time. */
   withoutTimes: boolean;
-  /** Methods that it does not have. */
+  /** Methods that the node does not have. */
   lacks: readonly string[];
-  /** Whether it lists a program's accounts: all, those that a filter names, or none, which it says or which times out. */
+  /** Which getProgramAccounts it answers: any, filtered ones, or none; it refuses (`none`) or times out (`silent`). */
   scans: 'any' | 'filtered' | 'none' | 'silent';
-  /** Of a list of accounts one in so many is left out, the same ones always; 0: none. */
+  /** One in so many accounts is left out of lists, always the same ones; 0: none. */
   unlistedOneIn: number;
-  /** Most accounts that it reads at once, and most signatures that it lists. */
+  /** Most accounts in one getMultipleAccounts, and most signatures in one list. */
   mostAccounts: number;
   mostSignatures: number;
 }
 
-/** The first slot that is kept; null where all are. */
+/** The first slot whose block is kept; null where all are. */
 export function firstKept({ firstBlock, keeps }: RpcManners, tip: bigint): bigint | null {
   if (keeps === null || tip <= keeps) return firstBlock;
   return firstBlock !== null && firstBlock > tip - keeps ? firstBlock : tip - keeps;
@@ -50,7 +50,7 @@ export function isKept({ firstBlock, jumped }: RpcManners, slot: bigint): boolea
   return jumped === null || slot < jumped.fromSlot || slot > jumped.toSlot;
 }
 
-/** What befalls some transactions, each so often. */
+/** Selects transactions, and how many answers about each of them are affected. */
 export interface Spell {
   befalls(signature: string): boolean;
   times: number;
@@ -78,7 +78,7 @@ export const POLITE: RpcManners = {
   mostSignatures: 1_000,
 };
 
-/** One in so many, the same ones always. */
+/** Whether a name is among one in `share`; always the same names are. */
 export const isOneIn = (share: number, name: string): boolean =>
   Buffer.from(name).reduce((sum, byte) => sum + byte, 0) % share === 0;
 
@@ -87,7 +87,7 @@ const oneIn = (share: number, times: number): Spell => ({
   times,
 });
 
-/** Bad manners by name, as they are seen on public nodes. */
+/** Misbehaviour by name, as it is seen on public nodes. */
 export const RPC_MANNERS = {
   pool: { pool: [0, 17, 40] },
   'late-index': { indexBehind: 12 },
@@ -108,7 +108,7 @@ export const RPC_MANNERS = {
 
 export type RpcMannersName = keyof typeof RPC_MANNERS;
 
-/** What they take from who asks is not to be had in any other way as long as they last, but by history where it is there. */
+/** Manners that withhold data which no other request brings while they last; only history may, where it is kept. */
 export const ALONE: ReadonlySet<RpcMannersName> = new Set([
   'unlisted',
   'partial-list',
@@ -116,7 +116,7 @@ export const ALONE: ReadonlySet<RpcMannersName> = new Set([
   'long-limits',
 ]);
 
-/** Several at once. */
+/** Several manners at once. */
 export function mannersNamed(names: readonly RpcMannersName[]): Partial<RpcManners> {
   return Object.assign({}, ...names.map((name) => RPC_MANNERS[name]));
 }

@@ -8,14 +8,14 @@ import { isKept, isOneIn, type RpcManners, type Spell } from './manners.ts';
 import type { Past } from './past.ts';
 import { errorJson, transactionJson, versionOf } from './transaction.ts';
 
-/** What one node of the pool answers from. */
+/** What one node of the pool answers with. */
 export interface MethodContext {
   ledger: Ledger;
   past: Past;
   manners: RpcManners;
-  /** Slots by which this node is behind. */
+  /** By how many slots this node is behind. */
   behind: bigint;
-  /** Whether the spell befalls this answer about a transaction; each time counts. */
+  /** Whether the spell affects this answer about a transaction; each call counts as one time. */
   struck(spell: Spell | null, signature: string): boolean;
   withIndex: boolean;
 }
@@ -51,7 +51,7 @@ function contextSlot(context: MethodContext, config: Config | undefined): bigint
 
 const formOf = (config: unknown): AccountForm => (config ?? {}) as Config;
 
-/** What a list says of whether a transaction failed. */
+/** The `err` of a transaction in a list, wrong where the manners say so. */
 function markOf(entry: SignatureEntry, { mismarkedOneIn }: RpcManners): unknown {
   const isWrong = mismarkedOneIn > 0 && isOneIn(mismarkedOneIn, encodeBase58(entry.signature));
   if (!isWrong) return errorJson(entry);
@@ -65,7 +65,7 @@ const withContext = (slot: bigint, value: unknown) => ({
 
 const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111';
 
-/** Of the votes that each block of a chain has this one keeps none, and lists the newest. */
+/** The newest votes, made up when asked for: a real chain has votes in each block, this one keeps none. */
 function votes({ ledger, manners }: MethodContext, indexed: bigint, most: number): object[] {
   const listed: object[] = [];
   for (let slot = indexed; slot >= ledger.firstSlot && listed.length < most; slot -= 1n) {
@@ -139,7 +139,7 @@ export const METHODS: Record<string, Method> = {
     if (address === VOTE_PROGRAM) return votes(context, indexed, limit);
     const isListed = (slot: bigint) => slot <= indexed && isKept(manners, slot);
     const from = before === undefined ? null : decodeBase58(before);
-    // A node that has not seen where the list is to go on says that there is nothing more.
+    // A node that does not know the `before` signature answers that there is nothing more.
     const place = from === null ? null : ledger.transaction(from);
     if (from !== null && (place === null || !isListed(place.block.slot))) return [];
     const most = Math.min(limit, 1000);

@@ -1,7 +1,7 @@
 import { byteKey } from '../../schemas/solana/byte-key.ts';
 import type { Ledger, StoredAccount } from '../chain/ledger.ts';
 
-/** Accounts as they were at a slot that a node is at. */
+/** Accounts as they were at a node's slot. */
 export interface Past {
   account(address: Uint8Array, slot: bigint): StoredAccount | null;
   /** Those that exist at the slot and belong to `owner`. */
@@ -10,22 +10,22 @@ export interface Past {
   held(): number;
 }
 
-/** More than a node is ever behind. */
+/** Slots for which writes are collected: more than a node is ever behind. */
 const BACK = 600n;
-/** Slots between two clearings of what no node is behind by. */
+/** Slots between two removals of writes that no node needs any more. */
 const CLEAR_EVERY = 100n;
 
-/** Looks writes up in the blocks themselves, from the first time that somebody asks for the past on. */
+/** Collects writes from the blocks, from the first request for a past state on. */
 export function createPast(ledger: Ledger): Past {
   const writes = new Map<string, StoredAccount[]>();
   let next: bigint | null = null;
-  /** The first slot whose writes are all here. */
+  /** The first slot from which on all writes were collected. */
   let from = 0n;
   let cleared = 0n;
-  /** What was found before it, of who was asked for; null: nothing. */
+  /** The last write before `from` of each account that was asked for; null: there is none. */
   const older = new Map<string, StoredAccount | null>();
 
-  /** Of what lies further back than anybody looks each account's newest is enough. */
+  /** Keeps only the newest of each account's writes before `oldest`. */
   const clear = (oldest: bigint) => {
     for (const [name, known] of writes) {
       const newest = known.findLastIndex(({ slot }) => slot < oldest);
@@ -64,7 +64,7 @@ export function createPast(ledger: Ledger): Past {
   };
   /** The last write before those that are collected. */
   const before = (address: Uint8Array, slot: bigint): StoredAccount | null => {
-    // Some of what is that far back was cleared.
+    // Writes that far back may have been removed: look in the blocks.
     if (slot < cleared) return lastWrite(address, slot);
     const name = byteKey(address);
     const known = older.get(name);

@@ -8,18 +8,18 @@ import { createPast } from './past.ts';
 
 /** What a test may do to the node. */
 export interface RpcFaults {
-  /** The node says that it is this many slots behind. */
+  /** The node answers as of this many slots ago. */
   lag(slots: number): void;
-  /** `refuse` closes connections, `busy` answers 503, `hang` answers nothing. */
+  /** `refuse` closes connections, `busy` answers 503, `hang` never answers; null: well again. */
   down(how: 'refuse' | 'busy' | 'hang' | null): void;
-  /** Replaces these of its manners; what is counted of spells begins anew. */
+  /** Replaces these manners; counts of affected answers begin anew. */
   behave(manners: Partial<RpcManners>): void;
 }
 
 export interface RpcServer {
   url: string;
   faults: RpcFaults;
-  /** How many requests came by method, refused ones under `429`. */
+  /** How many requests came for a method; those refused by `limited` count under `429`. */
   asked(method: string): number;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface RpcOptions {
   ledger: Ledger;
   host?: string;
   port: number;
-  /** Whether getTransaction tells the index in the block, as newer nodes do. */
+  /** Whether getTransaction answers the index in the block, as newer nodes do. */
   withIndex?: boolean;
   manners?: Partial<RpcManners>;
 }
@@ -71,7 +71,7 @@ export async function serveRpc(options: RpcOptions): Promise<RpcServer> {
     const firstBlock = firstKept(manners, ledger.tip().slot);
     return { ledger, past, manners: { ...manners, firstBlock }, behind, struck, withIndex };
   };
-  /** Milliseconds for which requests are refused still. */
+  /** For how many more milliseconds requests are refused; 0 or less: none. */
   const refusedFor = (): number => {
     if (manners.limited === null) return 0;
     const { everyMs, forMs } = manners.limited;

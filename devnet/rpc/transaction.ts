@@ -2,7 +2,7 @@ import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { tokenAmount } from '../bytes/token-amount.ts';
 import type { Block, CompiledInstruction, LedgerTransaction } from '../chain/ledger.ts';
 
-/** Whether a transaction stands for one of version 1, which knows no lookup tables, where there are such. */
+/** Whether a transaction counts as one of version 1, which has no lookup tables, under the manner `versionOne`. */
 function isVersionOne({ message, signature }: LedgerTransaction): boolean {
   return (message.lookups?.length ?? 0) === 0 && (signature[0] as number) % 2 === 0;
 }

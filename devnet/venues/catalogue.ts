@@ -51,7 +51,7 @@ export function secondPrices(seed: string, mints: readonly string[]): object {
   };
 }
 
-/** A launched token's document; a few are of the kind that the world has too. */
+/** A launched token's metadata document; some are missing or not JSON, as in the real world. */
 export function metadataDocument(number: number): { status: number; type: string; body: string } {
   if (number % 17 === 5) return { status: 404, type: 'text/plain', body: 'gone' };
   if (number % 17 === 9) return { status: 200, type: 'text/html', body: '<html>not a document</html>' };

@@ -1,4 +1,4 @@
-/** The options venue's list and quotes: every underlying has the same grid, and some of it is odd on purpose. */
+/** The options venue's list and quotes. Every underlying has the same expiries; some options are odd on purpose. */
 
 const UNDERLYINGS = [
   { currency: 'BTC', spot: 84_000, strikes: [80_000, 84_000, 90_000], step: '0.01', minimum: '0.1' },
@@ -72,7 +72,7 @@ function instrument(option: Option, nowMs: number): object {
   };
 }
 
-/** A quote that moves with time; every seventh second of a name its bid side is empty. */
+/** A quote that moves with time. The bid side is empty at the money, and for XRP. */
 function ticker(option: Option, nowMs: number): object {
   const wave = Math.sin(nowMs / 60_000 + option.strike);
   const mark = Math.max(option.spot * 0.05 * (1 + wave / 10), 0.0001);
@@ -103,7 +103,7 @@ function ticker(option: Option, nowMs: number): object {
   };
 }
 
-/** `POST /public/<method>` in the third version's shapes. */
+/** `POST /public/<method>` in the shapes of the venue's API v3. */
 export function optionsMethod(method: string, params: Record<string, unknown>, nowMs: number): Reply {
   const live = OPTIONS.filter(({ expiry }) => expiry * 1000 > nowMs);
   const named = OPTIONS.find(({ name }) => name === params.instrument_name);

@@ -4,7 +4,7 @@ import { REMOTE } from '../program/state/state.ts';
 
 const SCALE = 1_000_000n;
 
-/** 10 fractional digits, as the venue writes account values. */
+/** A decimal with 10 fractional digits, as the venue writes account values. */
 function decimal(micro: bigint): string {
   return `${micro / SCALE}.${(micro % SCALE).toString().padStart(6, '0')}0000`;
 }

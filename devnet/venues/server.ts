@@ -8,7 +8,7 @@ import { optionsMethod } from './options.ts';
 import { perpInfo } from './perp.ts';
 
 export type VenueName = RemoteVenue | 'catalogue' | 'price' | 'metadata';
-/** `garbage` answers bytes that are no reply, `busy` 503, `hang` nothing. */
+/** `garbage` answers bytes that are not JSON, `busy` answers 503, `hang` never answers. */
 export type VenueFault = 'garbage' | 'busy' | 'hang' | null;
 
 export interface VenuesOptions {
