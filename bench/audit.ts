@@ -6,7 +6,7 @@ import type { Row } from './support/row.ts';
 const READS_PER_SECOND = 10;
 const TURN_SECONDS = 20;
 const MOST = 1.2;
-/** None of them shared: what is read is what the audit reads beside. */
+/** Routes below /coins/:mint, each read from the store that the audit reads too. */
 const ROUTES = ['', '/fees', '/loop', '/positions', '/activity'];
 
 type Read = (path: string) => Promise<{ status: number; text: string; ms: number }>;
@@ -21,7 +21,7 @@ async function everyMint(read: Read): Promise<string[]> {
   }
 }
 
-/** Readers of a live system, in turns beside an audit and without one. */
+/** Measures readers of a live system, in turns beside an audit and without one. */
 export async function benchAudit(turns: number): Promise<Row[]> {
   const { url, env, cast, stop } = await deploy({ policies: '300', history: '3000', seed: 'audit' });
   const { send, close } = createSender();
@@ -58,7 +58,7 @@ export async function benchAudit(turns: number): Promise<Row[]> {
     };
     await turn();
     for (let round = 0; round < turns; round += 1) {
-      // What drifts meanwhile is in both.
+      // The order alternates, so that a drift of the machine affects both.
       const order = round % 2 === 0 ? [alone, beside] : [beside, alone];
       for (const list of order) list.push(...(await (list === alone ? turn() : turnBeside())));
     }

@@ -8,25 +8,25 @@ import { percentile } from './support/percentile.ts';
 import type { Row } from './support/row.ts';
 
 const SEEN_EVERY_MS = 5;
-/** For a policy to show itself that is claimed for often. */
+/** How long the stream is watched to find a policy with frequent claims. */
 const CHOOSE_MS = 8_000;
-/** Each action is of one of them; there is a state of an account in a slot, however often it is written. */
+/** Enough that the actions of a slot hit many accounts: an account has one update in a slot, however often written. */
 const POLICIES = '150';
-/** For the policies to be made, some one in two slots. */
+/** Enough for all policies to be made: about one in two slots. */
 const PAST_SLOTS = '400';
 
 interface Sent {
   value: string;
   slot: bigint;
-  /** When the update came. */
+  /** When the update arrived, by `performance.now()`. */
   at: number;
 }
 
-/** A subscriber beside the indexer: when each value of each policy's counter was sent. */
+/** Subscribes beside the indexer and notes when each value of each policy's `feesClaimed` arrived. */
 function watchStream(endpoint: string, programId: string) {
   const client = createGeyserClient(endpoint, null);
   const sent = new Map<string, Sent[]>();
-  /** When the end of a slot was told. */
+  /** When each slot's block meta arrived. */
   const ended = new Map<bigint, number>();
   const onUpdate = (update: Update) => {
     const now = performance.now();
@@ -37,7 +37,7 @@ function watchStream(endpoint: string, programId: string) {
       const value = account.feesClaimed.toString();
       const values = sent.get(mint) ?? [];
       sent.set(mint, values);
-      // Other fields change between two claims.
+      // An update between two claims has the same value: other fields changed.
       if (value !== values.at(-1)?.value) values.push({ value, slot: update.slot, at: now });
     } else if (update.type === 'blockMeta') ended.set(update.slot, now);
   };
@@ -56,7 +56,7 @@ function watchStream(endpoint: string, programId: string) {
   };
 }
 
-/** When each value of the counter was first served, asked of the API without a pause. */
+/** Polls the API every few milliseconds and notes when each value of the counter was first served. */
 async function watchApi(url: string, mint: string, signal: AbortSignal): Promise<Map<string, number>> {
   const served = new Map<string, number>();
   while (!signal.aborted) {
@@ -69,14 +69,14 @@ async function watchApi(url: string, mint: string, signal: AbortSignal): Promise
   return served;
 }
 
-/** Updates that the log has acknowledged so far. */
+/** How many updates the log has acknowledged so far. */
 async function records(metricsPort: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const counts = [...text.matchAll(/^stream_records_total\{.*\} (\d+)$/gm)];
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-/** From an update sent to its figure served, through every process of a deployment, all on this machine. */
+/** Measures from an update sent to its figure served, through every process of a deployment, all on this machine. */
 export async function benchFreshness(seconds: number, rate: number): Promise<Row[]> {
   const chain = { policies: POLICIES, history: PAST_SLOTS, rate: String(rate), seed: 'fresh' };
   const { url, metricsPort, geyser, programId, stop: stopAll } = await deploy(chain);

@@ -22,7 +22,7 @@ import type { Row } from './support/row.ts';
 import { blockOf, FIRST_SLOT, type Samples, samples } from './support/samples.ts';
 
 const PARTITIONS = 4;
-/** Slots that one append takes at most, as the outbox has it while it catches up. */
+/** Most slots in one append, as the outbox appends while it catches up. */
 const SLOTS_AT_ONCE = 10;
 const logger = createLogger('silent', 'bench');
 
@@ -43,7 +43,7 @@ function recordsOf(slot: bigint, found: Samples): LogRecord[] {
 }
 
 interface Load {
-  /** What is appended, in order. */
+  /** The records of each append, in order. */
   appends: LogRecord[][];
   updates: number;
   programId: string;
@@ -67,7 +67,7 @@ async function freshTopics(client: KafkaClient, prefix: string): Promise<Record<
   return partitionsOf(client, prefix);
 }
 
-/** Updates a second of kafkajs alone: the same bytes to the same partitions, consumed by a handler that does nothing. */
+/** Baseline: updates a second of kafkajs alone, with the same bytes and partitions and a handler that does nothing. */
 async function bare(brokers: string[], client: KafkaClient, { appends, updates }: Load): Promise<number> {
   const prefix = `bare-${Date.now()}`;
   const partitions = await freshTopics(client, prefix);
@@ -114,7 +114,7 @@ async function bare(brokers: string[], client: KafkaClient, { appends, updates }
   return updates / seconds;
 }
 
-/** Updates a second through our writer and reader, from records to records; `apply` is what is done with them. */
+/** Updates a second through our writer and reader, from records to records; `apply` is called with each batch. */
 async function ours(
   client: KafkaClient,
   load: Load,
@@ -162,7 +162,7 @@ async function materialised(client: KafkaClient, load: Load): Promise<number> {
   return rate;
 }
 
-/** The log over a real broker beside kafkajs alone on the same bytes, broker and clients on this machine. */
+/** Measures the log over a real broker against kafkajs alone on the same bytes; all run on this machine. */
 export async function benchKafka(slots: number): Promise<Row[]> {
   const cluster = await startKafka();
   const client = createKafkaClient(
@@ -171,7 +171,7 @@ export async function benchKafka(slots: number): Promise<Row[]> {
   );
   try {
     const load = await makeLoad(slots);
-    // The first run warms the broker and the compiler for those that count.
+    // The first run only warms up the broker and the compiler; it is not counted.
     await bare(cluster.brokers, client, load);
     const alone = await bare(cluster.brokers, client, load);
     const log = await ours(client, load, async () => {});

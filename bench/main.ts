@@ -4,10 +4,10 @@ import { ConfigError } from '../runtime/errors.ts';
 import { runMain } from '../runtime/process/lifecycle.ts';
 import type { Row } from './support/row.ts';
 
-/** Lines at the end, or as they come. */
+/** The lines of a benchmark, all at its end or one by one. */
 type Rows = readonly Row[] | AsyncIterable<Row>;
 
-/** Each brings its libraries only when it runs: they are not the memory of the others. */
+/** Each imports its libraries only when it runs, so that they do not count in the memory of the others. */
 const BENCHES: Record<string, (flags: FlagValues) => Promise<Rows>> = {
   pipeline: async (flags) => {
     const { benchPipeline } = await import('./pipeline/pipeline.ts');
@@ -97,7 +97,7 @@ const COMMAND = {
 const number = (flags: FlagValues, name: string, unset: number) =>
   wholeNumber(name, String(flags[name] ?? unset), 1);
 
-/** Of the first column. */
+/** Width of the first column. */
 const WIDTH = 58;
 
 await runMain(async () => {
@@ -105,7 +105,7 @@ await runMain(async () => {
   const { only } = flags;
   if (only !== undefined && !Object.hasOwn(BENCHES, String(only)))
     throw new ConfigError(`--only must be one of ${Object.keys(BENCHES).join(', ')}`);
-  // The last one that is measured is no time to say that its number is none.
+  // Check all numbers now: a wrong one should not be found only when the last benchmark begins.
   for (const [name, value] of Object.entries(flags))
     if (name !== 'only' && typeof value === 'string') wholeNumber(name, value, 1);
   let missed = false;

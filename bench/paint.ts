@@ -9,7 +9,7 @@ const BAR_BYTES = 150_000;
 
 interface Measured {
   paintMs: number;
-  /** Of all scripts, with their headers, as they came over the wire. */
+  /** Bytes of all scripts as they came over the wire, headers included. */
   scriptBytes: number;
 }
 
@@ -23,7 +23,7 @@ const MEASURED = `new Promise((resolve) => {
   look();
 })`;
 
-/** What a first visitor waits for: each page of the explorer of a running `npm start`, with nothing kept. */
+/** Measures what a first visitor waits for: each page of a running `npm start`'s explorer, with an empty cache. */
 export async function benchPaint(): Promise<Row[]> {
   if (CHROMIUM === undefined)
     throw new ConfigError('chromium is not installed: there is nothing to paint with');

@@ -21,7 +21,7 @@ const TURNS = 15;
 const MOST_GROWTH = 4;
 const FIRST_TIME = 1_700_000_000;
 
-/** Facts of slots `from` up to `to`, shared out over the policies; five slots are two seconds. */
+/** Inserts `count` facts from slot `from` on, spread over the policies; five slots are two seconds. */
 const FACTS = `
 INSERT INTO events
 SELECT concat('policy', toString(n % ${MINTS})), concat('mint', toString(n % ${MINTS})), 'quote', intDiv(n, ${FACTS_PER_SLOT}) AS slot,
@@ -29,7 +29,7 @@ SELECT concat('policy', toString(n % ${MINTS})), concat('mint', toString(n % ${M
   ['FeesClaimed', 'Routed', 'ProfitSwept', 'BuybackBurned'][n % 4 + 1], 'actor', '{}', n, n, n, n, 0
 FROM (SELECT number + {from:UInt64} * ${FACTS_PER_SLOT} AS n FROM numbers({count:UInt64}))`;
 
-/** The same sums from all facts of the touched policies and of the touched day: what they are worked out from in an audit. */
+/** Baseline: the same sums from all facts of the touched policies and of the touched day, as an audit makes them. */
 const WHOLE = [
   `INSERT INTO policy_totals (mint, log_partition, log_offset, ${columnNames(POLICY_COLUMNS)})
    SELECT e.mint, e.log_partition, {offset:UInt64}, ${selected(POLICY_COLUMNS, 'ofFacts')}
@@ -49,7 +49,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - begun;
 }
 
-/** Medians of recomputing what one more slot touched, beside a history of so many slots. */
+/** Median milliseconds to recompute the sums that one more slot touches, after a history of so many slots. */
 async function medians(store: Store, slots: number): Promise<{ intervals: number; whole: number }> {
   const rollups = createRollups(store);
   const mints = Array.from({ length: MINTS }, (_, at) => `mint${at}`);
@@ -88,7 +88,7 @@ async function medians(store: Store, slots: number): Promise<{ intervals: number
   return { intervals: median(took.intervals), whole: median(took.whole) };
 }
 
-/** What a batch costs to sum up again, beside a short history and beside a long one. */
+/** Measures what it costs to recompute a batch's sums after a short history and after a long one. */
 export async function benchRollups(slots: number): Promise<Row[]> {
   const measured: { intervals: number; whole: number }[] = [];
   for (const length of [slots / 100, slots]) {

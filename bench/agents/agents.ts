@@ -23,11 +23,11 @@ import { mostInAMinute, type Posted, type Poster, postAtLimit, signIn } from './
 
 const AGENTS = 50;
 const READS_PER_SECOND = 500;
-/** Posts may take this many times what an empty route takes. */
+/** The p99 of posts may be at most this many times that of an empty route. */
 const MOST = 10;
 const WARM_UP_SECONDS = 5;
 
-/** Most readers look at the same few pages, whose answers are shared; one in 100 at a feed, read anew for everybody. */
+/** Most readers ask for the same few pages, whose answers are shared; one in 100 for a feed, always read anew. */
 const PAGES = ['/rankings?limit=10', '/status'];
 const HOT = 2;
 const FEEDS = 100;
@@ -46,7 +46,7 @@ const posters = (): Poster[] =>
     from: `10.9.0.${n}`,
   }));
 
-/** The policies as the index holds them, and as the chain does. */
+/** Puts the policies into the index and onto the fake chain. */
 async function putPolicies(clickhouse: string, rpc: FakeRpc, agents: readonly Poster[]): Promise<void> {
   const store = await openServer(clickhouse, null);
   await store.insert(
@@ -88,7 +88,7 @@ interface Measured {
   failedReads: number;
 }
 
-/** All of it at once: agents at their limit, as many posts to the empty route, and the readers. */
+/** All at once: agents that post at their limit, as many posts to the empty route, and the readers. */
 async function load(
   api: string,
   empty: string,
@@ -127,7 +127,7 @@ async function load(
   return { ...measured, posts };
 }
 
-/** Agents at their limit beside readers, against the API as `npm run api` runs it, over real stores. */
+/** Measures agents that post at their limit beside readers, on the API as `npm run api` runs it, over real stores. */
 export async function benchAgents(minutes: number): Promise<Row[]> {
   const directory = mkdtempSync(path.join(tmpdir(), 'bench-'));
   const [clickhouse, postgres, rpc, empty] = await Promise.all([

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 
-/** What any POST costs here: a process of its own with a Koa route that reads the body and does nothing with it. */
+/** Baseline of a POST on this machine: a process with a Koa route that reads the body and does nothing with it. */
 const app = new Koa();
 app.use(async (ctx) => {
   const chunks: Buffer[] = [];

@@ -5,18 +5,18 @@ import type { Answer, Send } from '../support/http-load.ts';
 export interface Poster {
   mint: string;
   key: TestKey;
-  /** Its client address, as a proxy would tell it. */
+  /** Its client address, as a proxy would forward it. */
   from: string;
 }
 
 export interface Posted {
-  /** Of every request, in milliseconds. */
+  /** Time of every request, in milliseconds. */
   took: number[];
   /** When each accepted post was stored, by the database's clock, in unix milliseconds. */
   stored: number[];
-  /** Refusals while 20 posts were less than a minute old. */
+  /** Rightful refusals: 429 while 20 posts were less than a minute old. */
   due: number;
-  /** What came where none of that was so. */
+  /** All other refusals: status and body. */
   undue: string[];
 }
 
@@ -26,7 +26,7 @@ const A_MINUTE = 60_000;
 const A_MINUTE_HOLDS = 20;
 const json = { 'content-type': 'application/json' };
 
-/** A bearer token for the key. */
+/** Signs in. @returns a bearer token */
 export async function signIn(send: Sender, url: string, { mint, key, from }: Poster): Promise<string> {
   const ask = async (route: string, fields: object) => {
     const headers = { ...json, 'x-forwarded-for': from };
@@ -39,7 +39,7 @@ export async function signIn(send: Sender, url: string, { mint, key, from }: Pos
   return (await ask('session', { nonce, signature: key.sign(message).toString('base64') })).token;
 }
 
-/** Posts every three seconds, which is the limit, and says of each refusal whether it was due. */
+/** Posts every three seconds, which is the limit, and notes whether each refusal was due. */
 export async function postAtLimit(
   send: Sender,
   url: string,
@@ -49,7 +49,7 @@ export async function postAtLimit(
   const posted: Posted = { took: [], stored: [], due: 0, undue: [] };
   const headers = { ...json, 'x-forwarded-for': from, authorization: `Bearer ${token}` };
   const paceMs = A_MINUTE / A_MINUTE_HOLDS;
-  // All of them at the same moment would be a burst and not a load.
+  // Agents start at different moments: all posts at once would be a burst and not a steady load.
   let next = performance.now() + (paceMs * number) / 50;
   for (let n = 0; next < until; n += 1, next = Math.max(next + paceMs, performance.now())) {
     await pause(Math.max(0, next - performance.now()));
@@ -65,7 +65,7 @@ export async function postAtLimit(
   return posted;
 }
 
-/** The most posts that were stored in any 60 seconds: more than 20 were one too many. */
+/** The most posts that were stored in any 60 seconds; the limit is 20. */
 export function mostInAMinute(stored: readonly number[]): number {
   return Math.max(
     0,

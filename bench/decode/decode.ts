@@ -22,8 +22,8 @@ const ROUND_MS = 60;
 const ROUNDS = 7;
 
 /**
- * Decoding an account, an event and a transaction's log, ours and the usual decoders in turns, so that whatever else
- * the machine does meets both. Rates are the median of the rounds.
+ * Measures the decoding of an account, an event and a transaction's log by our decoders and the usual ones. They take
+ * turns, so that other work of the machine affects both. Rates are the median of the rounds.
  */
 export async function benchDecode(): Promise<Row[]> {
   const rows: Row[] = [];
@@ -112,7 +112,7 @@ function withTextKeys(policy: Policy): object {
   };
 }
 
-/** Runs per second over about `ms`. */
+/** How often `run` runs in a second, measured over about `ms`. */
 function turn(run: () => unknown, ms: number): number {
   const start = performance.now();
   let runs = 0;

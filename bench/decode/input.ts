@@ -5,7 +5,7 @@ import { policyBytes as policyOf } from '../../test/ingest/materialise/support/a
 import { discriminator, kitEncode } from '../../test/schemas/support/kit-codecs.ts';
 import { run } from '../../test/schemas/support/run.ts';
 
-/** Same input in every run: keys are hashes of their names. */
+/** Keys are hashes of their names, so that the input is the same in every run. */
 const key = (name: string): Uint8Array => Uint8Array.from(createHash('sha256').update(name).digest());
 const text = (name: string): string => encodeBase58(key(name));
 
@@ -13,7 +13,7 @@ export const PROGRAM = key('program');
 
 const EVENT_HEAD = { policy: text('policy'), mint: text('mint'), quoteMint: text('quote') };
 
-/** A policy account as the chain holds it: 619 bytes, zeros behind the fields; its amounts are as long as real ones. */
+/** A policy account as it is on chain: 619 bytes, zeros behind the fields; its amounts are as large as real ones. */
 export const policyBytes = (): Uint8Array =>
   policyOf({
     agent: text('agent'),
@@ -33,7 +33,7 @@ export function routedBytes(): Uint8Array {
   return kitEncode('Routed', { ...EVENT_HEAD, ...amounts });
 }
 
-/** A claim, which calls the launchpad and a token program, and a route: 20 log lines, two events of the program. */
+/** A transaction of a claim, which calls the launchpad and a token program, and a route: 20 log lines, two events. */
 export function routeTransaction(): ChainTransaction {
   const account = (name: string, writable: boolean): Account => ({ address: key(name), writable });
   const accounts = [

@@ -4,8 +4,8 @@ import { openEmbedded } from '../../clickhouse/client.ts';
 import { RANKED } from './ranked.ts';
 
 /**
- * What ClickHouse alone would do: the same tables behind Koa, one statement an answer, its parameters bound. The joins
- * are narrowed to the keys of the policy before they are made, so that each is a lookup by primary key.
+ * Baseline of ClickHouse alone: the same tables behind Koa, one statement an answer, with bound parameters. The joined
+ * tables are narrowed to the policy's keys first, so that each join is a lookup by primary key.
  */
 const store = await openEmbedded(process.argv[2] as string);
 

@@ -41,7 +41,7 @@ const TABLES: Record<string, Record<string, string>> = {
 
 const AT_ONCE = 1_000;
 
-/** Makes the peer's tables and fills them with the same policies as ours. */
+/** Makes the Postgres baseline's tables and fills them with the same policies as ours. */
 export async function fillPostgres(url: string, policies: number): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();

@@ -4,8 +4,8 @@ import pg from 'pg';
 import { RANKED } from './ranked.ts';
 
 /**
- * What Postgres would do: the latest state as one table a kind with primary keys, behind Koa with a pool of connections
- * and prepared statements. What a ranking is ordered by is a column with an index for each sort, kept by its writer.
+ * Baseline of Postgres: the latest state in one table a kind with primary keys, behind Koa with a pool of connections
+ * and prepared statements. Each sort of rankings has an indexed column, which the writer keeps up to date.
  */
 const pool = new pg.Pool({ connectionString: process.argv[2] as string, max: 16 });
 
@@ -17,7 +17,7 @@ const COIN = `SELECT p.*, m.name, m.symbol, m.decimals, l.supply, l.virtual_base
   LEFT JOIN prices r ON r.mint = p.quote_mint
   WHERE p.mint = $1`;
 
-/** Indexes stand in this order; absent keys are zeros here. */
+/** The statement of a ranking page. Its order is that of the indexes; absent sort keys are zeros here. */
 const page = (sort: string, order: string, byMode: boolean) => `
   SELECT p.*, m.name, m.symbol, b.amount AS balance, r.usd
   FROM (SELECT * FROM policies ${byMode ? 'WHERE mode = $3' : ''}

@@ -1,4 +1,4 @@
-/** What a peer orders by: the same sorts as ours, in dollars of the quote's price where they are money. */
+/** What a baseline orders rankings by: the same sorts as ours, amounts in dollars at the quote asset's price. */
 export const RANKED = {
   marketCap: 'cap * usd',
   profit: 'profit_swept * usd',

@@ -38,7 +38,7 @@ async function startFeeder(slots: number): Promise<Feeder> {
   return { ...ready, child, last: BigInt(ready.last) };
 }
 
-/** Seconds until the last slot came through the client and the slot machine, with nothing behind them. */
+/** Baseline: seconds until the last slot came through the client and the slot machine, with nothing after them. */
 async function drain(feeder: Feeder): Promise<number> {
   const client = createGeyserClient(`127.0.0.1:${feeder.port}`, null);
   const slots = new Slots('confirmed', null);
@@ -62,7 +62,7 @@ async function drain(feeder: Feeder): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** A node that has nothing to tell: what is measured is the stream. */
+/** A node that answers nothing: only the stream is measured. */
 const SILENT_NODE: RpcNodes = {
   alone: [],
   checked: () => SILENT_NODE,
@@ -79,11 +79,11 @@ const SILENT_NODE: RpcNodes = {
 interface Whole {
   seconds: number;
   peakMb: number;
-  /** Growth of resident memory while the store was held back, from the first second on. */
+  /** Growth of resident memory while the store was held back, without the first seconds. */
   heldMb: number;
 }
 
-/** The whole embedded pipeline until the last slot is in ClickHouse, after the store was held back for a while. */
+/** Runs the whole embedded pipeline until the last slot is in ClickHouse; for `holdSeconds` nothing is applied. */
 async function whole(feeder: Feeder, holdSeconds: number): Promise<Whole> {
   const directory = mkdtempSync(path.join(tmpdir(), 'bench-'));
   const store = await openEmbedded(directory);
@@ -145,7 +145,7 @@ async function whole(feeder: Feeder, holdSeconds: number): Promise<Whole> {
   return { seconds, peakMb, heldMb };
 }
 
-/** Stream drain alone against the whole embedded pipeline, on the same bytes in one run. */
+/** Measures reading the stream alone against the whole embedded pipeline, on the same bytes in one run. */
 export async function benchPipeline(slots: number, holdSeconds: number): Promise<Row[]> {
   const feeder = await startFeeder(slots);
   try {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 
-/** What any answer of these bytes costs here: Koa with one route that sends them in turn, or 304 to who has them. */
+/** Baseline of these bytes on this machine: a Koa route that sends the files in turn, or 304 where the ETag matches. */
 const answers = process.argv.slice(2).map((file) => {
   const body = readFileSync(file);
   return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };

@@ -29,7 +29,7 @@ import {
 
 type Row = Record<string, unknown>;
 
-/** Quote assets that policies are shared out over. */
+/** How many quote assets the policies are spread over. */
 export const QUOTES = 40;
 export const DATABASE = 'bankroll';
 const POLICIES_AT_ONCE = 2_000;
@@ -38,7 +38,7 @@ export const nameOf = (at: number): string => `policy ${at}`;
 export const mintOf = (at: number): string => key(nameOf(at));
 const quoteOf = (at: number): string => `quote ${at % QUOTES}`;
 
-/** What a row of a table is for another policy: keys and amounts, the rest as the template has it. */
+/** Rows that all policies' rows are copied from; keys and amounts are replaced. */
 const templates = {
   policy: policyRow('template', 'quote 0'),
   pool: poolRow('template', 'quote 0'),
@@ -46,7 +46,7 @@ const templates = {
   totals: totalsRow('template'),
 };
 
-/** Deriving them takes longer than all else of a policy's rows, and every side has the same. */
+/** Derived addresses by policy number, kept: deriving takes longer than the rest, and each side needs the same. */
 const addresses = new Map<number, { address: string; pool: string }>();
 
 function derived(at: number): { address: string; pool: string } {
@@ -93,7 +93,7 @@ export function rowsOf(at: number): Record<string, Row[]> {
   };
 }
 
-/** Writes the latest state of so many policies, and what is there once. */
+/** Writes the latest state of so many policies, and the rows that all of them share. */
 export async function fill(store: Store, policies: number): Promise<void> {
   const quotes = Array.from({ length: QUOTES }, (_, at) => quoteOf(at));
   await store.insert(
@@ -116,12 +116,12 @@ export async function fill(store: Store, policies: number): Promise<void> {
         tables.set(table, [...(tables.get(table) ?? []), ...rows]);
     for (const [table, rows] of tables) await store.insert(table, rows);
   }
-  // As ingestion tells of a node whose list is whole: else each answer asks what of all that was named is not read yet.
+  // As ingestion writes it once a list was proved whole: else each answer asks which named accounts were never read.
   await store.insert('stream_state', [streamRow(Date.now())]);
   await store.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
 }
 
-/** Events of slots in a row, 30 a slot, shared out over so many policies; made by the engine. */
+/** Events of successive slots, 30 a slot, spread over at most 300 policies; made by the engine. */
 async function fillEvents(store: Store, policies: number, events: number): Promise<void> {
   const mints = Array.from({ length: Math.min(policies, 300) }, (_, at) => mintOf(at));
   const addresses = mints.map((_, at) => derived(at).address);
@@ -131,18 +131,18 @@ async function fillEvents(store: Store, policies: number, events: number): Promi
     await store.command(TRANSACTIONS, { addresses, from, count });
   }
   await store.command(KINDS);
-  // As those who worked off the last of the events.
+  // Sums as the materialiser writes them with the last of the events.
   await store.command(TOTALS, { offset: events });
   const quotes = Array.from({ length: QUOTES }, (_, at) => key(quoteOf(at)));
   await store.command(DAYS, { quotes, days: DAYS_OF_REVENUE });
 }
 
-/** A store of so many policies and events, in a directory that nobody has open. */
+/** Makes a store of so many policies and events in a directory, and closes it. */
 export async function prepare(
   directory: string,
   { policies, events }: { policies: number; events: number },
 ): Promise<void> {
-  // Sums over 50 million events take a minute beside other work.
+  // No timeout: sums over 50 million events take a minute on a busy machine.
   const store = await openEmbedded(directory, DATABASE, Number.POSITIVE_INFINITY);
   await migrate(store, null);
   await fill(store, policies);
@@ -150,7 +150,7 @@ export async function prepare(
   await store.close();
 }
 
-/** Three years of them. */
+/** Three years. */
 const DAYS_OF_REVENUE = 1_095;
 
 const EVENTS_AT_ONCE = 500_000;
@@ -161,7 +161,7 @@ SELECT 'policy', {mints:Array(String)}[n % length({mints:Array(String)}) + 1], '
   ['FeesClaimed', 'Routed', 'ProfitSwept', 'BuybackBurned', 'PassiveDeployed'][n % 5 + 1], 'keeper', '{"amount":"1"}',
   n, n, n, n, 0
 FROM (SELECT number + {from:UInt64} AS n FROM numbers({count:UInt64}))`;
-/** One for each event. */
+/** One transaction for each event. */
 const TRANSACTIONS = `
 INSERT INTO policy_transactions
 SELECT {addresses:Array(String)}[n % length({addresses:Array(String)}) + 1], intDiv(n, 30), toString(cityHash64(n)),

@@ -20,8 +20,8 @@ type What = keyof typeof BARS;
 const KINDS = Object.keys(BARS) as What[];
 
 /**
- * What an answer that nobody asked for before takes, one client and one question after the other, as there is more; and
- * the same of coins while all policies are being read behind a start.
+ * Measures how long an answer takes that was never asked for before, by one client with one request after the other,
+ * over a small and a large store; and the same for coins while a start is still reading all policies.
  */
 export async function benchGrowth(large: Size): Promise<Row[]> {
   const [before, after] = [await coldMedians(SMALL), await coldMedians(large)];
@@ -43,7 +43,7 @@ export async function benchGrowth(large: Size): Promise<Row[]> {
 
 type Medians = Record<What | 'started' | 'foldedMs', number>;
 
-/** Each kind in a process of its own: what one has read is not there for the next. */
+/** Each kind of request runs in a process of its own, so that none finds in memory what another has read. */
 async function coldMedians(size: Size): Promise<Medians> {
   const directory = mkdtempSync(path.join(tmpdir(), 'growth-'));
   try {
@@ -68,7 +68,7 @@ async function coldMedians(size: Size): Promise<Medians> {
 
 function pathsOf(what: What, policies: number): string[] {
   if (what === 'rankings') return once(rankings(policies), ASKED);
-  // Of these the store has events.
+  // Only the first 300 policies have events.
   return once(ofCoins(what === 'coin' ? '' : what, Math.min(policies, 300)), ASKED);
 }
 

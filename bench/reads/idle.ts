@@ -11,17 +11,17 @@ const TICKS_PER_SECOND = 100;
 const WARM_UP_MS = 60_000;
 
 export interface Idle {
-  /** Of a core, its local chain not counted. */
+  /** Share of a core that `npm start` uses, without its local chain. */
   cores: number;
-  /** The local chain's. */
+  /** Share of a core that the local chain uses. */
   chainCores: number;
   rssMb: number;
 }
 
 /**
- * What `npm start` costs while nobody reads.
- * @param flags its own
- * @param after what is asked of it after that, at its address
+ * Measures what `npm start` costs while nobody reads.
+ * @param flags of `npm start`
+ * @param after is run after that, with its address
  */
 export async function idle<After>(
   flags: readonly string[],
@@ -63,7 +63,7 @@ export async function idle<After>(
   }
 }
 
-/** CPU time of a process, user and system: fields 14 and 15 of its stat, the name cut off. */
+/** CPU ticks of a process, user and system: fields 14 and 15 of /proc/PID/stat, counted from behind the name. */
 function ticks(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

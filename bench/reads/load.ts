@@ -2,14 +2,14 @@ import { atRate } from '../support/http-load.ts';
 import { percentile } from '../support/percentile.ts';
 import { createReader } from '../support/reader.ts';
 
-/** One side's readers: so many connections that ask one path after the other, by lot, for so long. */
+/** Readers of one server: connections that ask for randomly chosen paths, one after the other. */
 export interface Load {
   url: string;
   paths: string[];
   connections: number;
   seconds: number;
   headers: Record<string, string>;
-  /** Requests a second, whether or not those before them are answered; null: one after the other. */
+  /** Requests a second, whether or not earlier ones are answered; null: each connection asks one after the other. */
   rate: number | null;
 }
 
@@ -20,7 +20,7 @@ export interface Loaded {
   failed: number;
 }
 
-/** For what nobody asked for before: every side keeps it by then, in memory or its cache. */
+/** Not measured: by its end every server has the pages in its memory or cache. */
 const WARM_UP_SECONDS = 3;
 
 process.on('message', async ({ url, paths, connections, seconds, headers, rate }: Load) => {

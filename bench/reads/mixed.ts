@@ -6,7 +6,7 @@ const CONNECTIONS = 16;
 const SHARE = 0.6;
 const UPDATES = 1_000;
 
-/** As most languages' clients ask by themselves, and as a bare one does: then `/analytics` is 42 MB, one of 37 to 80 requests. */
+/** Headers of most languages' clients, and of a bare one: there `/analytics` is 42 MB, one of 37 to 80 requests. */
 const MANNERS = [
   {
     manner: 'gzip',
@@ -16,9 +16,9 @@ const MANNERS = [
 ];
 
 /**
- * Readers of all routes at a share of what they get at most, beside states that arrive and beside none. What they get at
- * most is less while states arrive, for each slot makes every page anew: at a share of what they get beside none, which is
- * told without a bar, they may ask for more than anybody gets.
+ * Measures readers of all routes at a share of the highest rate they get, while states arrive and while none do. That
+ * rate is lower while states arrive, as each slot makes every page anew. A share of the rate without arriving states
+ * may therefore be more than they can get while states arrive: that line has no bar.
  */
 export async function* mixedReaders(
   side: Side,
@@ -35,7 +35,7 @@ export async function* mixedReaders(
       return loaded;
     };
     await updates(0);
-    // The first readers have memory filled for all others.
+    // The first readers fill the memory for all others; they are not measured.
     await load(side, asked);
     const most = { quiet: (await load(side, asked)).perSecond, beside: (await beside()).perSecond };
     for (const [isBarred, rate] of [

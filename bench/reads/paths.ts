@@ -24,12 +24,12 @@ export const rankings = (policies: number): string[] => {
 export const ofCoins = (route: string, policies: number): string[] =>
   coins(policies).map((path) => (route === '' ? path : `${path}/${route}`));
 
-/** Different ones, so many at most. */
+/** The different paths of a list, at most so many. */
 export const once = (paths: readonly string[], most: number): string[] => [...new Set(paths)].slice(0, most);
 
 const ROUTES = ['', '/positions', '/fees', '/loop', '/holders', '/activity'];
 
-/** Every route that reads, coins and rankings most. */
+/** Every route that reads; most paths are coins and rankings. */
 export const mixed = (policies: number): string[] => [
   ...coins(policies).map((path, at) => path + ROUTES[at % ROUTES.length]),
   ...rankings(policies).slice(0, MANY / 2),

@@ -18,13 +18,14 @@ import { rowsOf } from './data.ts';
 const SLOT_MS = 400;
 const FOLDED_LOOK_MS = 20;
 const CHANGED = ['policies', 'token_accounts'];
-/** Different policies that get new states. */
+/** How many different policies get new states. */
 const WRITTEN = 4_000;
 
 /**
- * The API over a store that was filled before (a directory, or a server's address), and a writer that gives so many policies a second a new state: a
- * process of its own. Told `select1` it says what the engine's SELECT 1 takes, told `updates` it writes so many from then on, and told
- * `folded` it answers once all policies that a start reads are in memory.
+ * A process with the API over a store that was filled before (a directory, or a server's address), and a writer that
+ * gives `perSecond` policies a second a new state. It answers the message `select1` with how long the engine's SELECT 1
+ * takes, `updates` by writing so many a second from then on, and `folded` once all policies that a start reads are in
+ * memory.
  */
 const [place = '', policies = '1', perSecond = '0'] = process.argv.slice(2);
 const store = await (place.startsWith('http')
@@ -43,7 +44,7 @@ const { port } = await listen(createApp({ latest, settings, clock }), '127.0.0.1
 process.send?.({ port });
 const warmedUp = warmUp(latest, settings, new AbortController().signal);
 
-/** One row of each table that changes, by policy. */
+/** For each policy, its row of each table that changes. */
 const made = new Map<number, Record<string, object>>();
 function statesOf(policy: number): Record<string, object> {
   const known = made.get(policy);
@@ -65,7 +66,7 @@ process.on('message', async (message: Message) => {
     return;
   }
   if (message.ask === 'updates') {
-    // Made before: it is the bench's own work, and a slot of rows keeps all others waiting for 20 to 40 ms.
+    // Make the rows beforehand: it is the bench's own work, and those of a slot would block the thread for 20 to 40 ms.
     if (message.perSecond > 0) for (let at = 0; at < WRITTEN; at += 1) statesOf(writtenAt(at));
     updates = message.perSecond;
     process.send?.({});
@@ -100,7 +101,7 @@ async function writeSlot(): Promise<void> {
     await store.insert(table, changed);
     noteRows(changes, table, changed);
   }
-  // As the materialiser does: the marker moves with every slot, and with it whatever tells how far the index is.
+  // As the materialiser does: the applied marker moves with every slot, and with it every answer that shows it.
   const marker = { slot: state.slot, log_offset: state.slot, block_time: Math.floor(Date.now() / 1000) };
   await store.insert('applied', [
     appliedRow('accounts', 0, marker),

@@ -12,30 +12,30 @@ import { coins, ofCoins, rankings } from './paths.ts';
 import { bareOf, failedOf, load, open, openOurs, type Side } from './sides.ts';
 
 export interface ReadsOptions {
-  /** Of each load. */
+  /** How long each load is measured. */
   seconds: number;
   policies: number;
   events: number;
-  /** States a second that are written meanwhile. */
+  /** States a second that are written while readers are measured. */
   updates: number;
-  /** Whether the peers are asked too, and `npm start` is watched while nobody reads. */
+  /** Whether Postgres and ClickHouse alone are measured too (`peers`), and `npm start` without readers (`idle`). */
   peers: boolean;
   idle: boolean;
 }
 
 const CONNECTIONS = 16;
-/** Beside which the bars of the larger set hold. */
+/** Numbers of policies from which on the bars of the large set hold. */
 const LARGE = { coins: 10_000, rankings: 100_000 };
 
 interface Workload {
   name: string;
   paths: string[];
-  /** Share of the baseline's requests a second, and the slowest hundredth in ms. */
+  /** Least share of the bare route's requests a second, and the highest p99 in ms. */
   bar: number;
   p99?: number;
 }
 
-/** What readers get at so many policies while others are written: beside a bare route, the engine and the peers. */
+/** Measures readers while states are written, against a bare route, the engine's own queries and the peers. */
 export async function* benchReads(options: ReadsOptions): AsyncGenerator<Row> {
   const directory = mkdtempSync(path.join(tmpdir(), 'reads-'));
   const sides: Side[] = [];
@@ -51,7 +51,7 @@ export async function* benchReads(options: ReadsOptions): AsyncGenerator<Row> {
     const copy = path.join(directory, 'peer');
     if (options.peers) cpSync(data, copy, { recursive: true });
     const { policies, updates } = options;
-    // So many are a deployment's: what is measured is the API's process by itself.
+    // So many policies are a deployment's size: the engine is a server, and the API's process is measured without it.
     if (policies >= LARGE.rankings) engine = await startClickHouse(data);
     const place = engine === null ? data : `${engine.url}/${DATABASE}`;
     const begun = performance.now();
@@ -132,7 +132,7 @@ export async function* benchReads(options: ReadsOptions): AsyncGenerator<Row> {
       ['/status', ['/status'], 4],
     ];
     for (const [name, paths, bar] of asked) {
-      // As any browser asks: years of days are 40 MB else.
+      // As any browser asks: years of days would be 40 MB uncompressed.
       const headers = { 'accept-encoding': 'gzip, deflate, br, zstd' };
       const loaded = await load(ours, { paths, connections: 1, seconds, headers });
       const { p50, failed } = loaded;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type Child, startChild } from '../support/child.ts';
 import type { Load, Loaded } from './load.ts';
 
-/** A server that readers ask, and where. */
+/** A server that readers are run against. */
 export interface Side {
   child: Child;
   url: string;
@@ -19,7 +19,7 @@ export async function open(
   return { child, url: `http://127.0.0.1:${port}` };
 }
 
-/** Our own, in a process that is run as `npm run api` runs it. */
+/** Our API, in a process with the flags of `npm run api`. */
 export function openOurs(place: string, policies: number, updates: number): Promise<Side> {
   const { scripts } = JSON.parse(readFileSync(path.resolve('package.json'), 'utf8')) as {
     scripts: { api: string };
@@ -28,10 +28,10 @@ export function openOurs(place: string, policies: number, updates: number): Prom
   return open('bench/reads/product.ts', [place, String(policies), String(updates)], flags);
 }
 
-/** Of so many the answers are sent in turn: they are not of one size. */
+/** How many different answers the bare server sends in turn, since their sizes differ. */
 const SAMPLE = 60;
 
-/** One that sends the bytes that another answers, and nothing else. */
+/** A server that only sends the bytes that another one answered. */
 export async function bareOf(side: Side, paths: readonly string[], directory: string): Promise<Side> {
   const files: string[] = [];
   for (const pathname of paths.slice(0, SAMPLE)) {
@@ -46,7 +46,7 @@ export async function bareOf(side: Side, paths: readonly string[], directory: st
 
 export type Asked = Omit<Load, 'url' | 'headers' | 'rate'> & Partial<Pick<Load, 'headers' | 'rate'>>;
 
-/** Asks a side from a process of its own. */
+/** Runs readers against a server, in a process of their own. */
 export async function load({ url }: Pick<Side, 'url'>, asked: Asked): Promise<Loaded> {
   const child = startChild('bench/reads/load.ts');
   const loaded = await child.ask<Loaded>({ headers: {}, rate: null, ...asked, url });
@@ -54,6 +54,6 @@ export async function load({ url }: Pick<Side, 'url'>, asked: Asked): Promise<Lo
   return loaded;
 }
 
-/** For the line of a bench. */
+/** Text for a benchmark's line. */
 export const failedOf = ({ failed }: Pick<Loaded, 'failed'>): string =>
   failed === 0 ? '' : `, ${failed} FAILED`;

@@ -1,12 +1,12 @@
 import http from 'node:http';
 
-/** Connections that one address may have open. */
+/** Connections from one address, below what the API allows an address. */
 const OF_ADDRESS = 90;
 const AT_ONCE = 50;
 
 /**
- * Clients of the streams in a process of their own, from as many addresses of this machine as they need. Told how many
- * it opens them; asked, it says when each event of each slot came to each busy one.
+ * A process of stream clients, from as many addresses of this machine as they need. A message with counts opens so many
+ * idle and busy ones; `tell` is answered with when each event arrived at each busy client, with its slot.
  */
 const [port = ''] = process.argv.slice(2);
 let opened = 0;

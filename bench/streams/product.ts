@@ -13,8 +13,8 @@ const SLOT_MS = 400;
 const POLICIES = 50;
 
 /**
- * The API over a store of its own, a process for itself. Told so many slots of so many events each it writes them at
- * the chain's pace, and says of each slot when it was applied.
+ * A process with the API over a store of its own. A message with a number of slots, and of events in each, has it write
+ * them at the chain's pace; it answers when each slot was applied.
  */
 const [directory = ''] = process.argv.slice(2);
 const store = await openEmbedded(directory);

@@ -8,7 +8,7 @@ import type { Row } from '../support/row.ts';
 const IDLE = 2_000;
 const BUSY = 200;
 const SLOTS_A_SECOND = 2.5;
-/** Events of a slot, of all policies together: each goes to every busy client. */
+/** Events of a slot over all policies; each goes to every busy client. */
 const EVENTS = 8;
 const BAR_MS = 500;
 
@@ -21,7 +21,7 @@ interface Heard {
   ended: number;
 }
 
-/** From a slot that is applied to its events at each of the clients, with many more beside them that wait for nothing. */
+/** Measures from a slot applied to its events at each busy client, beside many idle clients. */
 export async function benchStreams(seconds: number): Promise<Row[]> {
   const directory = mkdtempSync(path.join(tmpdir(), 'streams-'));
   const product = startChild('bench/streams/product.ts', [directory]);

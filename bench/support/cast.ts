@@ -7,15 +7,15 @@ import { createInterface } from 'node:readline';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 export interface Cast {
-  /** The local chain, once it serves. */
+  /** Starts the local chain; resolves once it serves. */
   devnet(flags: readonly string[]): Promise<{ geyser: string; rpc: string; programId: string }>;
-  /** Runs a process to its end. @throws Error where it fails; what it said is in the directory. */
+  /** Runs a process to its end. @throws Error where it fails; its standard error is in the directory */
   once(file: string, env: Record<string, string>): Promise<void>;
   start(file: string, env: Record<string, string>): void;
   stop(): Promise<void>;
 }
 
-/** The product's processes; what they say on standard error goes to files in `directory`. */
+/** Runs the product's processes; their standard error goes to files in `directory`. */
 export function createCast(directory: string): Cast {
   const children: ChildProcess[] = [];
   const launch = (file: string, args: readonly string[], env: Record<string, string>) => {

@@ -8,13 +8,13 @@ export interface Child {
   pid: number;
   /** Sends a message and waits for the answer. */
   ask<Answer>(message: object): Promise<Answer>;
-  /** The next message. */
+  /** The next message from the process. */
   heard<Answer>(): Promise<Answer>;
   rssMb(): number;
   stop(): Promise<void>;
 }
 
-/** A process of the bench; it talks over its channel. */
+/** Starts a process of the bench, which sends and receives messages over its IPC channel. */
 export function startChild(file: string, args: readonly string[] = [], flags: readonly string[] = []): Child {
   const child: ChildProcess = fork(path.join(ROOT, file), args, {
     execArgv: ['--disable-warning=ExperimentalWarning', ...flags],

@@ -9,13 +9,13 @@ import { startPostgres } from '../../test/support/postgres.ts';
 import { type Cast, createCast } from './cast.ts';
 
 export interface Deployment {
-  /** Of the API. */
+  /** Base URL of the API. */
   url: string;
   /** Port of ingest's metrics. */
   metricsPort: number;
   geyser: string;
   programId: string;
-  /** What every process of it runs with. */
+  /** Environment of every process of it. */
   env: Record<string, string>;
   cast: Cast;
   stop(): Promise<void>;
@@ -24,8 +24,9 @@ export interface Deployment {
 const HISTORY_WITHIN_MS = 600_000;
 
 /**
- * One process of each kind over servers of this machine and the local chain, once an API serves all of history.
- * @param chain flags of `npm run devnet`.
+ * Starts one process of each kind over servers on this machine and the local chain; resolves once the API's history is
+ * complete.
+ * @param chain flags of `npm run devnet`
  */
 export async function deploy(chain: Record<string, string>): Promise<Deployment> {
   const directory = mkdtempSync(path.join(tmpdir(), 'bench-'));

@@ -5,7 +5,7 @@ export interface Answer {
   status: number;
   text: string;
   headers: http.IncomingHttpHeaders;
-  /** From the request to the last byte of the answer. */
+  /** Milliseconds from the request to the last byte of the answer. */
   ms: number;
 }
 
@@ -17,7 +17,7 @@ export interface Send {
 
 const GIVEN_UP_MS = 30_000;
 
-/** Requests over connections that stay open. @returns status 0 where no answer came. */
+/** Sends requests over connections that are kept open. An answer of status 0 means that none came. */
 export function createSender() {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 512 });
   return {
@@ -44,7 +44,7 @@ export function createSender() {
 
 const TICK_MS = 10;
 
-/** Starts `work` so many times a second, whether or not what was started before is done; resolves when all is. */
+/** Starts `work` `perSecond` times a second, whether or not earlier calls are done; resolves once all are. */
 export async function atRate(
   perSecond: number,
   seconds: number,

@@ -14,14 +14,15 @@ interface Connection {
 interface Pool {
   idle: Connection[];
   open: number;
-  /** For one of the connections to be free. */
+  /** Callers that wait for a free connection. */
   waiting: (() => void)[];
 }
 
 /**
- * Requests whose answers are read and not kept, over so many connections to a server at most, which stay open. By Node's own
- * client a reader of 42 MB copies each part of it into room of its own, and collecting that takes half a core from whoever
- * answers; and who opens one more for each request that is due while a server stands still measures how it takes connections.
+ * Sends requests and discards the answers' bytes, over at most `mostConnections` to a server, which are kept open.
+ * Node's own client would copy every chunk of a 42 MB answer into a buffer of its own, and collecting those takes half
+ * a core from the server under test. Without a limit, each request that is due while the server stands still would open
+ * a connection, and the measurement would be of how it accepts connections.
  */
 export function createReader(mostConnections = 128) {
   const room = Buffer.allocUnsafeSlow(READ_BYTES);
@@ -31,7 +32,7 @@ export function createReader(mostConnections = 128) {
     for (;;) {
       const connection = pool.idle.pop();
       if (connection?.isOpen() === true) return connection;
-      // One that waited may have been ended meanwhile.
+      // An idle connection may have been closed meanwhile.
       if (connection !== undefined) pool.open -= 1;
       else if (pool.open < mostConnections) {
         pool.open += 1;
@@ -41,7 +42,7 @@ export function createReader(mostConnections = 128) {
   };
 
   return {
-    /** @returns status 0 where no answer came; milliseconds from when it is due to the last byte of the answer */
+    /** @returns status 0 where no answer came; `ms` from the call to the last byte, waiting for a connection included */
     async read(url: string, headers: Record<string, string> = {}): Promise<{ status: number; ms: number }> {
       const startedAt = performance.now();
       const target = new URL(url);
@@ -57,18 +58,18 @@ export function createReader(mostConnections = 128) {
       pool.waiting.shift()?.();
       return { status, ms: performance.now() - startedAt };
     },
-    /** To be called where nothing is asked any more. */
+    /** To be called once no request is under way. */
     close: () => {
       for (const { idle } of pools.values()) for (const connection of idle) connection.end();
     },
   };
 }
 
-/** @param room what comes is read into, of all connections */
+/** @param room the buffer that all connections read into */
 function connect(port: number, host: string, room: Buffer): Connection {
   let answered: (status: number) => void = () => undefined;
   let head = '';
-  /** Of the body, that are still to come; null before its head is whole. */
+  /** Bytes of the body that are still to come; null before the head is complete. */
   let left: number | null = null;
   const take = (bytes: number): void => {
     if (left !== null) left -= bytes;

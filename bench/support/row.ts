@@ -5,5 +5,5 @@ export interface Row {
   ok: boolean | null;
 }
 
-/** A figure of a line, no more exact than it is. */
+/** A number for a line, with as many digits as are meaningful. */
 export const dots = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2));

@@ -11,13 +11,13 @@ const ACCOUNT_BYTES = 619;
 
 export interface Samples {
   chain: Chain;
-  /** Account states of as many policies. */
+  /** Account states of POLICIES policies. */
   policies: AccountWrite[];
   /** Transactions of the program with events. */
   transactions: LedgerTransaction[];
 }
 
-/** A small chain whose accounts and transactions are sent again and again. */
+/** Makes a small chain whose accounts and transactions a benchmark sends repeatedly. */
 export async function samples(): Promise<Samples> {
   const chain = createChain({ dir: null, seed: 'bench', genesisTime: Date.now() });
   const life = createLife(chain, {
@@ -42,7 +42,7 @@ export async function samples(): Promise<Samples> {
   };
 }
 
-/** A block whose accounts and transactions are the samples under fresh versions and signatures. */
+/** A block whose accounts and transactions are the samples with fresh write versions and signatures. */
 export function blockOf(slot: bigint, { policies, transactions }: Samples): Block {
   const writes = policies.map((account, index) => ({
     ...account,
