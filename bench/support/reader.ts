@@ -21,8 +21,8 @@ interface Pool {
 /**
  * Sends requests and discards the answers' bytes, over at most `mostConnections` to a server, which are kept open.
  * Node's own client would copy every chunk of a 42 MB answer into a buffer of its own, and collecting those takes half
- * a core from the server under test. Without a limit, each request that is due while the server stands still would open
- * a connection, and the measurement would be of how it accepts connections.
+ * a core from the server under test. Without a limit, each request due while the server stands still would open a
+ * connection, and the measurement would be of how it accepts connections.
  */
 export function createReader(mostConnections = 128) {
   const room = Buffer.allocUnsafeSlow(READ_BYTES);
@@ -42,7 +42,7 @@ export function createReader(mostConnections = 128) {
   };
 
   return {
-    /** @returns status 0 where no answer came; `ms` from the call to the last byte, waiting for a connection included */
+    /** @returns status 0 where no answer came; `ms` from the call to the last byte, with any wait for a connection */
     async read(url: string, headers: Record<string, string> = {}): Promise<{ status: number; ms: number }> {
       const startedAt = performance.now();
       const target = new URL(url);
