@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { Standing } from './test/support/standing.ts';
 
-/** These begin first: the last of them would run alone at the end. */
+/** Files that begin first: begun last, one of them would run on alone at the end. */
 const LONGEST = [
   'scenarios/exact',
   'kafka/frozen',
@@ -13,7 +13,7 @@ const LONGEST = [
   'scenarios/made-twice',
 ];
 
-/** These wait for most of their time: one after every few others, so that the cores have something to do meanwhile. */
+/** Files that mostly wait: one is begun after every few others, so that the cores are busy meanwhile. */
 const WAITING = [
   'agent/rotation',
   'audit/command',
@@ -30,9 +30,9 @@ const WAITING = [
 const BETWEEN = 3;
 
 /**
- * Whole systems that are cut, killed, replayed and compared, logs that are cut in every way, and what takes as long:
- * `npm run test:long`, and `npm test` where it is told what to run. The scenario of every route is in `npm test` alone
- * too, with a chain that is a tenth as long.
+ * Whole systems that are cut, killed, replayed and compared, logs that are cut in every way, and other long tests. They
+ * run in `npm run test:long`, and in `npm test` where it is given files or names. The scenario of every route (SHORT)
+ * also runs in a plain `npm test`, with a chain that is a tenth as long.
  */
 const LONG = [
   'test/scenarios/*.test.ts',
@@ -50,12 +50,12 @@ const LONG = [
   'test/project/{secrets,services}.test.ts',
 ];
 const SHORT = 'test/scenarios/exact.test.ts';
-/** Which files, or by name: whoever names a test gets it, however long it takes. */
+/** Whether files or test names were given: a test that is named runs, however long it takes. */
 const isTold = process.argv.slice(2).some((word) => word !== 'run' && !word.startsWith('-'));
 
 /**
- * Files that start nothing which outlives them: they follow one another in the same processes, where their modules are
- * loaded and warm. Any other has a process of its own, and so has whoever changes what others of the process work with.
+ * Files that start nothing which outlives them: they run one after another in the same processes, where modules are
+ * loaded and warm. Every other file has a process of its own, and so must one that changes process-wide state.
  */
 const TOGETHER = [
   'test/{devnet,runtime,schemas}/**/*.test.ts',
@@ -103,7 +103,7 @@ export default defineConfig({
   plugins: [
     {
       name: 'standing',
-      // Beside the reporters that are set or given, whichever these are.
+      // Added to whichever reporters are configured or given.
       configureVitest: ({ vitest: { config } }) => {
         if (!config.reporters.includes(standing)) config.reporters.push(standing);
       },
@@ -122,7 +122,7 @@ export default defineConfig({
     ],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
-    // kafkajs sets timers to times past; processes of the product are started the same way.
+    // kafkajs sets timers to times in the past; the product's processes are started with the same flag.
     execArgv: ['--disable-warning=TimeoutNegativeWarning'],
     // More than there are cores: many tests wait for a broker, a process or a time limit.
     maxWorkers: 5,
@@ -133,7 +133,7 @@ export default defineConfig({
       // Halves the start of the processes that tests run.
       NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/compile'),
     },
-    // Nothing here is timed: only a test that would never end is ended, on the slowest of machines too.
+    // No test depends on time: this only ends one that would never end, even on the slowest machine.
     testTimeout: 1_200_000,
     hookTimeout: 1_200_000,
   },

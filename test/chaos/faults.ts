@@ -35,7 +35,7 @@ const BEGIN: { [K in Fault['kind']]: Begin<K> } = {
     }
     return async () => {
       const added = stage.actor('materialise-3');
-      // Before it has begun to run nothing of it can end in order.
+      // A process that has not begun to run cannot end in order yet.
       await eventually('materialise-3 runs', async () => (await missingOf(added)) !== null);
       await added.stop();
     };
@@ -89,11 +89,12 @@ const BEGIN: { [K in Fault['kind']]: Begin<K> } = {
 export const beginFault = (stage: Stage, fault: Fault): Promise<Heal> =>
   (BEGIN[fault.kind] as Begin<Fault['kind']>)(stage, fault);
 
-/** How long a process may take to tell what it lacks: its probes have two seconds and are asked once a second. */
+/** How long /ready may take to show a missing server: probes run once a second and time out after two. */
 const TOLD_WITHIN_MS = 6_000;
 
 /**
- * While ClickHouse is away the processes say so under `/ready`: a fault that lasts long enough for that lasts until then.
+ * Checks that a process says under `/ready` that ClickHouse is away, and prolongs the fault until one does; only for
+ * faults that are planned to last long enough.
  * @throws Error where none ever does
  */
 export async function expectTold(stage: Stage, fault: Fault, forMs: number): Promise<void> {

@@ -36,7 +36,7 @@ type Value = string | boolean | undefined;
 const whole = (name: string, value: Value, otherwise: number): number =>
   typeof value === 'string' ? wholeNumber(name, value, 1) : otherwise;
 
-/** Runs one seed; what it prints is printed, and kept with the processes' logs. */
+/** Runs one seed; its output is printed, and also kept beside the processes' logs. */
 async function runSeed(
   test: string,
   env: Record<string, string>,
@@ -63,7 +63,7 @@ async function runSeed(
 
 await runMain(async (signal) => {
   const flags = readFlags(COMMAND, process.argv.slice(2));
-  // Ten minutes of one seed have every manner.
+  // With providers, one seed's ten minutes have every manner.
   const count = whole('seeds', flags.seeds, flags.providers === true ? 1 : 10);
   const minutes = whole('minutes', flags.minutes, 10);
   const policies = whole('policies', flags.policies, 300);

@@ -3,7 +3,7 @@ import { createRandom, type Random } from '../../devnet/program/state/random.ts'
 import { RPC_MANNERS, type RpcMannersName } from '../../devnet/rpc/manners.ts';
 import { drawnManners } from '../support/drawn-manners.ts';
 
-/** Where connections can be harmed: a broker's clients by its place in the cluster, or another proxy. */
+/** A proxy whose connections can be harmed; a number is that of the broker at that place in the cluster. */
 export type Place = 'geyser' | 'clickhouse' | 0 | 1 | 2;
 
 export type Fault =
@@ -17,24 +17,24 @@ export type Fault =
   | { kind: 'refuse-clickhouse' }
   | { kind: 'cut'; place: Place }
   | { kind: 'delay'; place: Place; millis: number }
-  /** The stream's provider behaves otherwise, as the flag of the local chain says it. */
+  /** The stream's provider has other modes, in the words of the local chain's --provider. */
   | { kind: 'provider'; modes: string }
-  /** The node's manners, as the flag of the local chain says them. */
+  /** The node has these manners, in the words of the local chain's --rpc-manners. */
   | { kind: 'node'; manners: string }
-  /** What the stream brings is in part nothing, nothing true, or cannot be read. */
+  /** Some updates of the stream say nothing or nothing true (`oddities`), or cannot be read (`spoilt`). */
   | { kind: 'stream'; brings: 'oddities' | 'spoilt'; seed: string };
 
 export interface Planned {
   fault: Fault;
-  /** After the beginning of the plan. */
+  /** When it begins, after the beginning of the plan. */
   atMs: number;
-  /** Then it is healed. */
+  /** How long it lasts before it is healed. */
   forMs: number;
 }
 
 export interface PlanOptions {
   durationMs: number;
-  /** The longest that a fault may take is this part of what it is at night. */
+  /** Factor on the lengths of faults and of the calm between them; 1 for a nightly run. */
   scale: number;
   /** Providers change their manners too. */
   providers?: boolean;
@@ -49,14 +49,14 @@ interface Choice {
 const ACTORS = ['ingest', 'materialise-1', 'materialise-2', 'api-1', 'api-2'];
 const PLACES: readonly Place[] = ['geyser', 'clickhouse', 0, 1, 2];
 
-/** What happens to the product's own processes, one at a time. */
+/** Faults of the product's own processes, one at a time. */
 const INSIDE: readonly Choice[] = [
   ...ACTORS.map((who): Choice => ({ fault: () => ({ kind: 'kill', who }), lasts: [0, 5] })),
   { fault: (random) => ({ kind: 'freeze', who: random.pick(ACTORS) }), lasts: [5, 20] },
   { fault: () => ({ kind: 'rebalance' }), lasts: [8, 20] },
 ];
 
-/** What happens to what they lean on, one at a time, and beside the others. */
+/** Faults of the servers that they depend on, one at a time, beside those of the other rows. */
 const OUTSIDE: readonly Choice[] = [
   { fault: (random) => ({ kind: 'kill-broker', broker: random.int(0, 2) }), lasts: [3, 15] },
   { fault: (random) => ({ kind: 'freeze-broker', broker: random.int(0, 2) }), lasts: [12, 20] },
@@ -74,7 +74,7 @@ const provider =
   (lasts: Choice['lasts']) =>
   (modes: string): Choice => ({ fault: () => ({ kind: 'provider', modes }), lasts });
 
-/** What a provider may do to the streams, one at a time; most come with streams that are cut, so that it matters. */
+/** Modes of the stream's provider, one at a time; most also end streams (`lag`), as they matter at a reconnect. */
 const PROVIDERS: readonly Choice[] = [
   ...[
     ...REPLAYS.filter((replay) => replay !== 'kept').map((replay) => `replay=${replay},lag=3000`),
@@ -82,7 +82,7 @@ const PROVIDERS: readonly Choice[] = [
     ...['addresses=60,terse,lag=3000', 'requestBytes=4000,lag=3000', 'nameless,lag=3000'],
     ...['streams=1,lag=3000', 'streams=1,newest', 'parentless'],
   ].map(provider([6, 12])),
-  // A stream that is silent is given up after half a minute.
+  // Longer, as a silent stream is given up after half a minute.
   ...[
     'pings',
     ...BESIDE_MODES.filter((beside) => beside !== 'taken').map((beside) => `beside=${beside}`),
@@ -92,7 +92,7 @@ const PROVIDERS: readonly Choice[] = [
 const MANNERS = Object.keys(RPC_MANNERS) as RpcMannersName[];
 const BRINGS = ['oddities', 'spoilt'] as const;
 
-/** What a node may do, alone and together, and what the stream may bring beside it. */
+/** Manners of the node, alone and together, and what the stream may bring meanwhile. */
 const NODES: readonly Choice[] = [
   ...MANNERS.map((manners): Choice => ({ fault: () => ({ kind: 'node', manners }), lasts: [5, 20] })),
   ...[1, 2, 3].map(
@@ -114,7 +114,7 @@ const NODES: readonly Choice[] = [
 
 const CALM_S: readonly [number, number] = [1, 5];
 
-/** The faults of a seed: rows of them side by side, in the order in which they begin. */
+/** The faults of a seed, in the order in which they begin: several rows of them run side by side. */
 export function planFaults(seed: string, options: PlanOptions): Planned[] {
   return [
     ...planRow(createRandom(`chaos:inside:${seed}`), INSIDE, options),
@@ -128,7 +128,7 @@ export function planFaults(seed: string, options: PlanOptions): Planned[] {
   ].sort((a, b) => a.atMs - b.atMs);
 }
 
-/** Each kind comes once before any comes twice. */
+/** Faults of one row, one after the other. Each kind comes once before any comes twice. */
 function planRow(random: Random, choices: readonly Choice[], { durationMs, scale }: PlanOptions): Planned[] {
   const between = ([from, to]: readonly [number, number]) =>
     Math.round(random.int(from * 1000, to * 1000) * scale);
@@ -145,7 +145,7 @@ function planRow(random: Random, choices: readonly Choice[], { durationMs, scale
   }
 }
 
-/** A line for a person. */
+/** Describes a fault in a line of output. */
 export function wordsOf({ fault, atMs, forMs }: Planned): string {
   const { kind, ...rest } = fault;
   const about = Object.entries(rest).map(([name, value]) => `${name} ${value}`);

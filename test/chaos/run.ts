@@ -17,27 +17,27 @@ export interface ChaosOptions {
   /** Actions a slot, on average. */
   rate: number;
   plan: readonly Planned[];
-  /** For logs; it must be there. */
+  /** Directory for logs; it must exist. */
   directory: string;
   say(line: string): void;
 }
 
 export interface ChaosResult {
-  /** Everything that was wrong besides the answers at the end. */
+  /** Everything that was wrong, other than the answers at the end. */
   problems: string[];
   /** How often a figure was seen again once the faults had begun. */
   compared: number;
-  /** The most that each process held, in bytes. */
+  /** The most memory that each process held, in bytes. */
   memory: Map<string, number>;
 }
 
-/** Of which a reader knows the value before the first fault. */
+/** How many figures the observing reader must have seen before the first fault. */
 const FIGURES = 20;
 const EXACT_MS = 120_000;
 
 /**
- * The whole system on real servers while a plan of faults is carried out; then the faults are over, the chain rests,
- * and every answer of every API is compared with the chain.
+ * Runs the whole system on real servers while a plan of faults is carried out. After the faults the chain rests, and
+ * every answer of every API is compared with the chain.
  * @throws AssertionError with the first answer that differs
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
@@ -67,7 +67,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     problems.push(...(await observing));
     await expectExact(stage, EXACT_MS);
     say('every answer is exact');
-    // What a stream spoils stands there for good; that nothing waits for a decoder is part of what is exact.
+    // Spoilt updates leave dead letters for good. That none of them waits for a decoder was compared with the answers.
     const isSpoilt = ({ fault }: Planned) => fault.kind === 'stream' && fault.brings === 'spoilt';
     if (!plan.some(isSpoilt)) problems.push(...(await deadLetters(stage)));
     for (const { crashes } of stage.actors.values()) problems.push(...crashes);
@@ -85,7 +85,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   }
 }
 
-/** Begins and heals every fault at its time. */
+/** Begins and heals every fault at its time. @returns what was wrong */
 async function carryOut(
   stage: Stage,
   plan: readonly Planned[],
@@ -124,7 +124,7 @@ async function everyoneReady({ actors }: Stage): Promise<void> {
   });
 }
 
-/** Has every process stop in order while nothing that it leans on answers. */
+/** Has every process stop in order while neither brokers nor the engine answer. @returns what was wrong */
 async function stopInSilence({ actors, servers }: Stage): Promise<string[]> {
   const problems: string[] = [];
   for (const node of servers.kafka.nodes) node.signal('SIGSTOP');
@@ -136,7 +136,7 @@ async function stopInSilence({ actors, servers }: Stage): Promise<string[]> {
   return problems;
 }
 
-/** The dead letters that are in the log. */
+/** Reports the dead letters in the log, a line for each partition that has any. */
 async function deadLetters({ servers, prefix }: Stage): Promise<string[]> {
   const settings = { brokers: servers.kafka.brokers, tls: false, sasl: null, clientId: 'chaos' };
   const client = createKafkaClient(settings, createLogger('silent', 'chaos'));

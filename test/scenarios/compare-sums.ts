@@ -7,8 +7,8 @@ import { rankingRow } from './oracle/rankings.ts';
 import type { View } from './oracle/view.ts';
 
 /**
- * What is made of events alone beside the oracle's: an index that says that it is at the tip and whole has all of them,
- * and no account that it has yet to read takes part.
+ * Compares with the oracle the figures that are made of events alone. An index that says that it is at the tip and
+ * complete has all events, and accounts that it has yet to read do not matter to these figures.
  */
 export async function compareSums(
   get: Get,
@@ -49,7 +49,7 @@ async function rankingRows(get: Get): Promise<Json[]> {
 
 type Day = Json & { byQuote: Json[] };
 
-/** Decimals are an account's. */
+/** A day without `decimals`, which come from an account. */
 function sumsOfDay({ byQuote, ...day }: Day): object {
   const sums = byQuote.map(({ decimals: _, ...row }) => row);
   return { ...day, byQuote: sums.toSorted((a, b) => (String(a.quoteMint) < String(b.quoteMint) ? -1 : 1)) };

@@ -14,15 +14,15 @@ export type Json = Record<string, unknown>;
 
 export type Get = (route: string) => Promise<Json>;
 
-/** On one machine packing costs more than it saves; that it changes nothing is tested by itself. */
+/** On one machine compression costs more than it saves; other tests prove that it changes no answer. */
 export const UNPACKED = { 'accept-encoding': 'identity' };
 
 const PAGE = 200;
-/** Policies whose history is compared, of those that are. */
+/** How many policies' histories are compared. */
 const HISTORIES = 5;
-/** A page from the middle of the activity is compared of one policy in so many: of all, all items are. */
+/** For one policy in so many a page from the middle of its activity is compared too; all items are for every policy. */
 const PAGED_ONE_IN = 5;
-/** Questions at the same time. */
+/** Requests at the same time. */
 const AT_ONCE = 64;
 
 async function same(get: Get, route: string, expected: object): Promise<void> {
@@ -30,15 +30,15 @@ async function same(get: Get, route: string, expected: object): Promise<void> {
 }
 
 export interface Extent {
-  /** The rankings also of each quote asset and through each filter. */
+  /** Compares rankings of each quote asset and with each filter too. */
   everyOrder?: boolean;
-  /** Which policies' own routes are compared, by their place: all of them, unless it is given. */
+  /** Which policies' own routes are compared, by their position; all where it is not given. */
   includes?(at: number): boolean;
-  /** Of how many of those the history is compared. */
+  /** For how many of those the history is compared. */
   histories?: number;
 }
 
-/** Every read route beside the oracle's answer: equal in whole, nothing missing and nothing more. */
+/** Compares every read route with the oracle's answer: equal in whole, nothing missing and nothing more. */
 export async function compare(
   get: Get,
   view: View,
@@ -72,7 +72,7 @@ export async function inParallel<T>(items: readonly T[], run: (item: T) => Promi
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
-/** For whoever reads that an answer names another transaction than was expected. */
+/** Says which transaction an answer names, for a failure where another was expected. */
 function whereIs({ chain }: View, signature: unknown): string {
   const bytes = typeof signature === 'string' ? decodeBase58(signature) : null;
   const found = bytes === null ? null : chain.transaction(bytes);
@@ -125,7 +125,7 @@ async function compareAnalytics(get: Get, view: View): Promise<void> {
   });
   expect(series, 'days of /analytics').toStrictEqual(days(view));
   const totals = rest.protocolTotals as { byQuote: Json[] };
-  // Symbols are compared where they are a coin's.
+  // Symbols are compared in the answers of coins.
   const byQuote = totals.byQuote.map(({ quoteSymbol: _, ...row }) => row).sort(byMint);
   expect({ ...rest, protocolTotals: { ...totals, byQuote } }, '/analytics').toStrictEqual(
     analyticsTotals(view),
@@ -152,7 +152,7 @@ export async function compareActivity(
   expect(middle, `a page of the activity of ${mint}`).toStrictEqual(expected.slice(2, 5));
 }
 
-/** Every row in whole, by small pages that overlap nowhere. */
+/** Compares every row in whole, read in small pages that do not overlap. */
 async function compareRows(get: Get, view: View): Promise<void> {
   const limit = 61;
   const rows: Json[] = [];

@@ -28,26 +28,26 @@ export interface Harness {
   get: Get;
   start(): Promise<Product>;
   stop(): Promise<void>;
-  /** Empty slots go on until `condition` holds. */
+  /** Makes empty slots until `condition` holds. */
   until(condition: () => Promise<boolean> | boolean, what: string): Promise<void>;
-  /** The index is at the tip, and nothing of the past is missing. */
+  /** Waits until the index is at the tip and nothing of the past is missing. */
   settle(): Promise<void>;
-  /** Every route equals the ledger, in both directions. */
+  /** Waits until every route equals the ledger, nothing missing and nothing more. */
   expectExact(extent?: Extent): Promise<void>;
-  /** How often the node told of the account at an address by that. */
+  /** How often the node was asked for the account at an address. */
   reads(address: string): number;
-  /** The addresses that no stream carries, as far as the product has told. */
+  /** The addresses that no stream carries, as stored by the product. */
   uncarried(): Promise<string[]>;
-  /** How often the product said that it had missed slots. */
+  /** How many gaps the product has recorded. */
   gaps(): number;
-  /** From now on until everything was exact again the product may know less than the chain has. */
+  /** From now until everything was exact again, the product may know less than the chain has. */
   mayMiss(): void;
   close(): Promise<void>;
 }
 
 export interface HarnessOptions {
   chain: Chain;
-  /** The product's; it may hold an index already. */
+  /** The product's data directory; it may hold an index already. */
   directory: string;
   /** How many slots the stream replays. */
   retentionSlots: number;
@@ -55,22 +55,22 @@ export interface HarnessOptions {
   polled?: boolean;
   /** A stream that shows no new slot for this long is started again. */
   silenceMs?: number;
-  /** How soon a stream of followed addresses is away, and how far apart they are read over RPC then. */
+  /** After how long the stream of followed addresses counts as away, and how often they are then read over RPC. */
   away?: Pick<ProductOptions, 'awayAfterMs' | 'rotaMs'>;
 }
 
 const SILENCE_MS = 2_000;
 const EXACT_LIMIT_MS = 120_000;
 const POLL_MS = 250;
-/** A node's list of a gap is whole 32 slots behind it. */
+/** History reads a gap once a node's list of it is complete, which is 32 slots behind it. */
 const SETTLED_SLOTS = 48n;
 /**
- * Slots go on while a condition is awaited: some things wait for the next one. Each comes later than the one before it,
- * or a machine that takes longer for a slot would never be seen at the tip.
+ * While a condition is awaited, slots go on, as some work waits for the next slot. The pauses between them grow: a
+ * machine that takes longer for a slot than the pause would never be seen at the tip.
  */
 const SLOT_AFTER_MS = 300;
 const SLOWER = 1.5;
-/** Sooner than a stream without slots is taken to be dead. */
+/** Longest such pause: shorter than the silence after which a stream is taken to be dead. */
 const SLOT_AT_LATEST_MS = 1_200;
 
 /** The chain served from this process, and the product over it on `directory`. */
@@ -111,7 +111,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     }
   };
 
-  /** A gap is read once the chain has gone on behind it: until here slots come at once. */
+  /** Slots are made without pauses up to this one, as a gap is only read once the chain has gone on behind it. */
   let goesOnTo = 0n;
   const goOn = () => {
     goesOnTo = chain.tip().slot + SETTLED_SLOTS;
@@ -120,7 +120,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
     until(async () => {
       const { applied, knowsOfGap } = product as Product;
       if (!knowsOfGap()) {
-        // Whoever asks all the time has memory follow every batch.
+        // Asks the API only when needed: each request makes the API's memory follow the newest batch.
         if ((applied() ?? chain.tip().slot) < chain.tip().slot) return false;
         const { indexer } = (await get('/status')) as unknown as Status;
         if (indexer.history.complete) return indexer.lastProcessedSlot === String(chain.tip().slot);
@@ -129,14 +129,14 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
       return false;
     }, 'the index is at the tip and whole');
 
-  /** Of one that the stream told in part the rest is read in its own time, and no gap says so. */
+  /** Whether no transaction is incomplete: the rest of one is read later over RPC, and no gap shows that. */
   const isAllRead = async () => {
     const { indexer } = (await get('/status')) as unknown as Status;
     return indexer.incompleteTransactions.value === 0;
   };
 
   const now = () => chain.timeOf(chain.tip().slot);
-  /** When everything was exact, and from when on the product had missed something, until it was exact again. */
+  /** When everything was exact, and the times from a miss until everything was exact again; unix seconds. */
   const exactAt: number[] = [];
   const missed: { from: number; to: number }[] = [];
   let gaps = 0;
@@ -148,7 +148,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
   };
 
   const uncarried = () => (product as Product).uncarried();
-  /** But what a venue account only says is its policy's. */
+  /** Whether a stream carries all addresses but those of venue accounts whose token account the policy does not own. */
   const allCarried = async () => {
     const { venues, tokens } = chain.state();
     const others = new Set(
@@ -208,11 +208,11 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
         },
         limitMs: EXACT_LIMIT_MS,
       });
-      // What came up last is known, and nobody would see it change yet.
+      // An address that came up last may be known already but not streamed yet: its changes would be missed.
       await until(allCarried, 'every followed address is streamed');
       for (const one of missed) one.to = Math.min(one.to, now());
       exactAt.push(now());
-      // Whatever comes from here on meets sums that are kept.
+      // Later changes have to work with sums of passed hours that are kept.
       await product?.keepHours();
     },
     close: async () => {

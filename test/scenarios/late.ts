@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PATIENCE_MS } from '../support/awaited.ts';
 
 const LATE = /the store has not answered for/;
-/** Each of them took five seconds or ten. */
+/** Most answers that were too late, each after five or ten seconds. */
 const MOST_TRIES = 12;
-/** As the refusal says. */
+/** The wait that a `busy` refusal asks for. */
 const BUSY_MS = 1_000;
 
 interface Answer {
@@ -12,13 +12,13 @@ interface Answer {
   body: Record<string, unknown>;
 }
 
-/** Asks again where the machine was too busy for an answer in time, which is said or is none: that is no figure. */
+/** Asks again where the machine was too busy: on a refusal, where the store was too slow, or where no answer came. */
 export async function inTime<A extends Answer | null>(answer: () => Promise<A>): Promise<A> {
   const started = performance.now();
   for (let tries = 1; ; ) {
     const got = await answer();
     if (got?.status === 503 && got.body.code === 'busy' && performance.now() - started < PATIENCE_MS) {
-      // It comes at once: as many tries as there are would be over before the others have theirs.
+      // A refusal comes at once, so it does not count as a try: all tries would be over before there is room.
       await delay(BUSY_MS);
       continue;
     }

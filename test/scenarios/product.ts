@@ -20,19 +20,19 @@ import { openLog } from '../../start/log.ts';
 
 export interface Product {
   port: number;
-  /** Ends as a signal ends it. */
+  /** Ends in order, as on a signal. */
   stop(): Promise<void>;
-  /** After this many more writes none reaches the database, as where the process is killed between two of them. */
+  /** After so many more writes none reaches the database, as if the process were killed between two writes. */
   crashAfter(writes: number): void;
   /** Whether the crash has come. */
   crashed(): boolean;
-  /** The lowest last marker that it has applied since it started; null before there is one. Costs no question. */
+  /** The lowest of the topics' last markers applied since the start; null before there is one. Makes no request. */
   applied(): bigint | null;
-  /** Whether a gap is open that it has told of since it started. */
+  /** Whether a gap that was recorded since the start is open. */
   knowsOfGap(): boolean;
-  /** The addresses that no stream carries, as far as it has told. */
+  /** The addresses that no stream carries, as stored. */
   uncarried(): Promise<string[]>;
-  /** Keeps the sums of the hours that are passed. */
+  /** Stores the sums of the hours that have passed. */
   keepHours(): Promise<void>;
 }
 
@@ -43,9 +43,9 @@ export interface ProductOptions {
   programId: string;
   /** Unix milliseconds. */
   clock(): number;
-  /** Told of each interval of slots that the product says it has missed. */
+  /** Called with the first slot of each gap that the product records. */
   onGap(fromSlot: bigint): void;
-  /** The same of followed addresses alone, behind a slot: their stream was cut and no replay reached back. */
+  /** Called where only followed addresses were missed after a slot: their stream was cut and no replay reached back. */
   onUnfollowed(afterSlot: bigint): void;
   /** A stream that shows no new slot for this long is started again. */
   silenceMs: number;
@@ -53,7 +53,7 @@ export interface ProductOptions {
   rotaMs?: number;
 }
 
-/** Each time it asks the store five things, also where there is nothing to compare. */
+/** How often to verify: each time costs five queries, even where there is nothing to compare. */
 const VERIFY_EVERY_MS = 2_000;
 
 /** The stages of start/system.ts without its pollers, under a given clock and with writes that can be cut off. */

@@ -1,19 +1,19 @@
 export interface UntilExactOptions {
-  /** The index is at the tip and whole. */
+  /** Waits until the index is at the tip and complete. */
   settle(): Promise<void>;
-  /** Another slot, without actions. */
+  /** Makes another slot, without actions. */
   nextSlot(): Promise<unknown>;
   /** @throws AssertionError with the first difference */
   compare(): Promise<void>;
-  /** The same of what waits for no account: it has one look. */
+  /** The same for figures that need no account read over RPC: compared once, without retries. */
   compareSums?(): Promise<void>;
-  /** For a difference to go away, from the first one on. */
+  /** How long a difference may last, from the first one on. */
   limitMs: number;
 }
 
-/** How often a difference must be found at least before it stays: how long one look takes is the machine's. */
+/** How often a difference must be found before it counts, as how long one comparison takes depends on the machine. */
 const LOOKS = 5;
-/** Most differences are gone by then: whoever broke something reads of it, and need not wait for the limit. */
+/** Most differences are gone by then. One that is not is printed, so that nobody waits for the limit to see it. */
 const TOLD_AFTER_MS = 30_000;
 
 /**

@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { freePort } from './free-port.ts';
 
-/** A request as a test looks at it. */
+/** A request that a test's server received. */
 export interface Asked {
   method: string;
   path: string;
@@ -15,7 +15,7 @@ export interface Asked {
 export interface Answer {
   status?: number;
   headers?: Record<string, string>;
-  /** Bytes and texts go as they are, all else as JSON. */
+  /** Bytes and strings are sent as they are, anything else as JSON. */
   body?: unknown;
 }
 
@@ -25,7 +25,7 @@ export interface AnsweringServer {
   close(): Promise<void>;
 }
 
-/** A server on a free port of this machine; `null` is no answer, ever. */
+/** A server on a free port of this machine; a request for which `answer` returns null is never answered. */
 export async function serveAnswers(answer: (asked: Asked) => Answer | null): Promise<AnsweringServer> {
   const asked: Asked[] = [];
   const server = http.createServer(async (request, response) => {
@@ -60,14 +60,14 @@ export async function serveAnswers(answer: (asked: Asked) => Answer | null): Pro
   };
 }
 
-/** An answer of JSON-RPC has the name of its request. */
+/** Gives a JSON-RPC answer the `id` of its request. */
 function asAsked({ body: request }: Asked, answer: unknown): unknown {
   const { jsonrpc, id } = (request ?? {}) as { jsonrpc?: unknown; id?: unknown };
   const isOne = jsonrpc !== undefined && typeof answer === 'object' && answer !== null && 'id' in answer;
   return isOne ? { ...answer, id } : answer;
 }
 
-/** An address of this machine where nothing listens, nor will by chance: who asks for any port is given none of these. */
+/** An address of this machine where nothing listens, nor will by chance: systems never choose these ports. */
 export async function deadUrl(): Promise<string> {
   return `http://127.0.0.1:${await freePort()}`;
 }

@@ -1,15 +1,15 @@
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Nothing here is timed: how slow the machine is decides of no test, only one that would never end is ended. */
+/** Limit of every wait: so long that no slow machine fails a test, and only one that would never end is ended. */
 export const PATIENCE_MS = 600_000;
-/** Who waits for longer says so, and again each time that it has passed. */
+/** How often a wait is reported while it lasts. */
 const TELL_MS = 60_000;
 const MOST_SAID = 1_000;
 
 /**
- * Says on stderr where somebody waits, and for what, for as long as that takes; it decides of nothing.
- * @returns what ends it
+ * Reports on stderr where a test waits, and for what, as long as the wait lasts. It has no effect on the wait.
+ * @returns a function that ends the reports
  */
 export function telling(what: () => string): () => void {
   const { stack = '' } = new Error();
@@ -33,12 +33,13 @@ function said(what: () => string): string {
 }
 
 /**
- * Resolves once this throws nothing, with what it answers; without the test runner's own, for benches wait too.
- * @throws what it threw last, where that never comes
+ * Calls `so` until it does not throw, and resolves with its result. Does not use the test runner, as benches wait too.
+ * @throws the last error, where that never happens
  */
 export async function awaited<T>(so: () => T | Promise<T>, interval = 20): Promise<T> {
   const until = performance.now() + PATIENCE_MS;
-  // Its words alone: an error holds what was compared, and who waits for that to be let go would wait for ever.
+  // Keep the message alone: an error refers to the compared values, and a test that waits for their collection would
+  // wait for ever.
   let last = 'nothing was answered yet';
   const over = telling(() => last);
   try {

@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 
-/** Of nobody: a host that does not exist has signed it for itself, and what it keeps secret stands here. */
+/** Self-signed for a host that does not exist; its key is no secret. */
 export const CERTIFICATE = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBpTCCAUqgAwIBAgIUT19mQq2UYIQMAGkakyMtGCWkf9QwCgYIKoZIzj0EAwIw
@@ -22,7 +22,7 @@ GtTH2pvbPYb65znVPT0IZ3noj6Jts7NKnts7fx9ausI6yfNYkjL2ewLc
 `,
 };
 
-/** The same, from before. */
+/** Another one for the same host, which has expired. */
 export const EXPIRED = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBbjCCARSgAwIBAgIBATAKBggqhkjOPQQDAjAZMRcwFQYDVQQDDA5lbHNld2hl
@@ -43,7 +43,7 @@ DM3Z8m4Ludg6L5b7Yg/SbP+I9++hRANCAASNJYVbjoClpkqnFF54+ZMpdW0EysJO
 `,
 };
 
-/** While this is done CERTIFICATE is trusted, as one that is for another host than any here. */
+/** Trusts CERTIFICATE, which is for a host other than any here, while `work` runs. */
 export async function trusting<T>(work: () => Promise<T>): Promise<T> {
   const trusted = tls.getCACertificates();
   tls.setDefaultCACertificates([...trusted, CERTIFICATE.cert]);

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { serveClickHouse } from './clickhouse-front.ts';
 
 /**
- * The engine as a process of its own: `node clickhouse-child.ts <port> <directory> <config>`. It ends with its parent, and
- * leaves nothing behind where it was given an empty directory.
+ * The engine as a process of its own: `node clickhouse-child.ts <port> <directory> <config>`. It ends with its parent.
+ * Where the directory is the empty string, it makes a temporary one and deletes it at the end.
  */
 const [port, given, config] = process.argv.slice(2);
 const directory = given || mkdtempSync(path.join(tmpdir(), 'clickhouse-'));

@@ -7,12 +7,12 @@ import { UNCOMPILED, WITHOUT_THREADS } from '../../clickhouse/embedded/sessions.
 import { emptyStandardInput } from '../../clickhouse/embedded/standard-input.ts';
 import { type KeptSessions, keepSessions } from './clickhouse-sessions.ts';
 
-/** Parts of the address that are no setting of the query. */
+/** Parameters of the URL that are not settings of the query. */
 const RESERVED = new Set(['query', 'database', 'query_id', 'session_id', 'session_timeout', 'role']);
-/** As a server's http_max_field_name_size and http_max_field_value_size: of what stands in the address, encoded. */
+/** A server's http_max_field_name_size and http_max_field_value_size: bytes of a URL parameter as it is encoded. */
 const MOST_NAME = 4_096;
 const MOST_VALUE = 131_072;
-/** A setting that each insert has another value of: it is set anew, as parameters are. */
+/** A setting that differs in each insert: it is set for each request, like query parameters. */
 const TOKEN = 'insert_deduplication_token';
 
 export interface ClickHouseFront {
@@ -22,19 +22,19 @@ export interface ClickHouseFront {
 }
 
 /**
- * ClickHouse's HTTP interface over the embedded engine: what @clickhouse/client's own transport asks for, so that
+ * ClickHouse's HTTP interface over the embedded engine, as far as @clickhouse/client's own transport uses it, so that
  * tests run the production path and several processes share one engine. No setting or parameter outlives its request:
- * a session is used again only where the next one sets the same.
- * @param config the engine's own configuration: a file.
+ * a session is used again only by a request that sets the same ones.
+ * @param config path of a configuration file of the engine
  */
 export async function serveClickHouse(path: string, port = 0, config?: string): Promise<ClickHouseFront> {
   emptyStandardInput();
   const open = () =>
     new Session(path, config === undefined ? {} : { connectionArgs: [`--config-file=${config}`] });
-  // The engine lives as long as one session is open.
+  // The engine runs for as long as any session is open.
   const keeper = open();
   const sessions = keepSessions(open);
-  // As a server's http_max_uri_size: parameters travel in the address.
+  // A server's http_max_uri_size: parameters are sent in the URL.
   const server = createServer({ maxHeaderSize: 1_048_576 }, (request, response) => {
     answer(sessions, request, response).catch((error: unknown) => refuse(response, error));
   });
@@ -72,10 +72,10 @@ async function answer(
   const parameters = asked.filter(isOwn);
   const settings = asked.filter((one) => !isOwn(one));
   const set = settings.map(assignment);
-  // As the deployment's account of that name has it.
+  // The deployment's account of that name has this setting.
   if (loginOf(request) === 'reader') set.push('readonly = 2');
   const use = `USE ${identifier(url.searchParams.get('database') || 'default')};`;
-  // One statement for all of them: each costs as much as a small query.
+  // One SET for all settings: each statement costs as much as a small query.
   const opening = `${use} SET ${[...WITHOUT_THREADS, ...UNCOMPILED, ...set].join(', ')};`;
   const own = parameters.length === 0 ? '' : `SET ${parameters.map(assignment).join(', ')};`;
   const kind = [opening, ...parameters.map(([name]) => name)].join(' ');
@@ -85,7 +85,7 @@ async function answer(
   response.end(bytes);
 }
 
-/** A server counts what it has not decoded yet. */
+/** Refuses long parameters as a server does, which counts bytes before it decodes them. */
 function checkFields(search: string): void {
   for (const field of search.split('&')) {
     const [name = '', ...value] = field.split('=');

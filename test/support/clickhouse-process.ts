@@ -14,9 +14,9 @@ export interface ClickHouseProcess {
 }
 
 /**
- * Starts the front over the embedded engine as a child.
- * @param directory kept, or a new one that goes with it.
- * @param config a file of the engine's own.
+ * Starts the front over the embedded engine as a child process.
+ * @param directory kept afterwards; without it, a temporary one that is deleted at the end
+ * @param config path of a configuration file of the engine
  */
 export async function startClickHouse(
   directory?: string,
@@ -37,7 +37,7 @@ export async function startClickHouse(
     child,
     stop: async () => {
       child.kill('SIGTERM');
-      // A question that the engine never answers keeps the process from ending.
+      // A query that the engine never answers keeps the process from ending.
       if (!(await doneWithin(STOP_LIMIT_MS, ended))) child.kill('SIGKILL');
       await ended;
     },

@@ -1,6 +1,6 @@
 import type { Session } from 'chdb';
 
-/** Above it the one that waited longest is closed. */
+/** Most idle sessions; beyond that the one that was idle longest is closed. */
 const MOST_WAITING = 64;
 
 interface Waiting {
@@ -10,14 +10,14 @@ interface Waiting {
 
 export interface KeptSessions {
   /**
-   * Runs SQL on a session where `opening` was run and since then only SQL of this kind.
-   * @param kind what all SQL of this kind sets anew, and leaves behind.
+   * Runs SQL on a session on which `opening` was run, and after it only SQL of the same kind.
+   * @param kind names the settings and parameters that all SQL of this kind sets, and leaves set on the session
    */
   run(kind: string, opening: string, sql: string): Promise<Uint8Array>;
   close(): void;
 }
 
-/** To open a session costs as much as a small query does: each is kept for the next request of its kind. */
+/** Keeps sessions for the next request of their kind: opening one costs as much as a small query. */
 export function keepSessions(open: () => Session): KeptSessions {
   const waiting: Waiting[] = [];
   let closed = false;
@@ -39,7 +39,7 @@ export function keepSessions(open: () => Session): KeptSessions {
         keep({ kind, session });
         return result.bytes();
       } catch (error) {
-        // Nobody knows how much of it was run.
+        // It is not known how many of the statements ran, so the session is not used again.
         session.close();
         throw error;
       }

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { openServer, type Store } from '../../clickhouse/client.ts';
 
-/** The address of a database that nobody else uses, on the engine of the test run. */
+/** The URL of a database that no other test uses, on the test run's engine. */
 export function freshDatabaseUrl(): string {
   return `${inject('clickhouseUrl')}/test_${randomBytes(8).toString('hex')}`;
 }
 
-/** The address under which another process has the same database. */
+/** The URL by which another process reaches the same database. */
 export const urlOf = (store: Store): string => `${inject('clickhouseUrl')}/${store.database}`;
 
 /** A new database without tables, over HTTP; it is dropped when the store is closed. */

@@ -4,18 +4,18 @@ import { openDatabase } from '../../clickhouse/serving/serving.ts';
 import { freshDatabaseUrl } from './database.ts';
 
 export interface Databases {
-  /** Of the home database. */
+  /** URL of the home database. */
   url: string;
   home: Store;
-  /** Opens another on the same engine, as a process does. */
+  /** Opens another database on the same engine, as the product does. */
   open(name: string): Promise<Store>;
   /** The same with the current schema. */
   openMigrated(name: string): Promise<Store>;
-  /** Drops home and whatever was named after it. */
+  /** Drops the home database and all whose names begin with its name. */
   close(): Promise<void>;
 }
 
-/** A home database with the current schema, and those that are named after it. */
+/** Makes a home database with the current schema, and opens others whose names begin with its name. */
 export async function openDatabases(): Promise<Databases> {
   const url = freshDatabaseUrl();
   const home = await openServer(url, null);

@@ -1,9 +1,9 @@
 import { ALONE, RPC_MANNERS, type RpcMannersName } from '../../devnet/rpc/manners.ts';
 
-/** Of transactions of version 1 such a node tells nothing: the two never come together. */
+/** Manners that are never drawn together: an old node would answer no transaction of version 1. */
 const APART: readonly [RpcMannersName, RpcMannersName] = ['version-1', 'old-node'];
 
-/** Some of them by lot, such as a node may have together. */
+/** Draws manners at random that one node may have together. */
 export function drawnManners(random: { chance(share: number): boolean }): RpcMannersName[] {
   const all = (Object.keys(RPC_MANNERS) as RpcMannersName[]).filter((name) => !ALONE.has(name));
   const names = all.filter(() => random.chance(0.4));

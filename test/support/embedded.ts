@@ -4,12 +4,12 @@ import path from 'node:path';
 import { inject } from 'vitest';
 import { openEmbedded, type Store } from '../../clickhouse/client.ts';
 
-/** The engine of this process: files that follow one another here share it. */
+/** The engine of this process, which test files that run one after another in it share. */
 interface Engine {
   directory: string;
-  /** Open as long as the process is. */
+  /** Keeps the engine running for as long as the process. */
   keeper: Store;
-  /** Databases with the current schema and no rows, which nobody has. */
+  /** Names of databases with the current schema and no rows that are not in use. */
   empty: string[];
   databases: number;
 }
@@ -22,14 +22,14 @@ async function startEngine(): Promise<Engine> {
   return { directory, keeper: await openEmbedded(directory), empty: [], databases: 0 };
 }
 
-/** Statements behind which a database has other tables than the schema's. */
+/** Statements after which a database may have tables other than the schema's. */
 const CHANGES_TABLES = /\b(CREATE|ALTER|DROP|RENAME|EXCHANGE|DETACH)\b/i;
 
 /**
- * A database of its own with the current schema and no rows, on the embedded engine of this process. For whoever asks
- * much: over HTTP a statement costs half as much again. To make its tables costs fifteen times what it costs to empty
- * them, so that whoever comes after its store was closed has them again.
- * @param writers whether it says of itself, as a server's does not, that no other process writes to it.
+ * A database of its own with the current schema and no rows, on the embedded engine of this process. For tests with
+ * many statements: over HTTP each costs half as much again. Making the tables costs fifteen times what emptying them
+ * does, so a database is emptied when its store is closed, and used again.
+ * @param writers 'one': the store says, unlike that of a server, that no other process writes to it
  */
 export async function embeddedDatabase(writers: 'one' | 'several' = 'one'): Promise<Store> {
   engine ??= startEngine();
@@ -48,7 +48,7 @@ export async function embeddedDatabase(writers: 'one' | 'several' = 'one'): Prom
       return store.command(sql, params);
     },
     close: async () => {
-      // What was asked is answered first, and nobody can ask for more.
+      // Queries under way are answered first, and no new ones are taken.
       await store.close();
       if (changed) return here.keeper.command(`DROP DATABASE ${name} SYNC`);
       await here.keeper.command(`TRUNCATE TABLES FROM ${name} NOT LIKE 'migrations'`);

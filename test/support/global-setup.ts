@@ -8,19 +8,19 @@ import { offerServers } from './servers-of-run.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The engine that all test files share; each makes databases of its own. */
+    /** URL of the engine that all test files share; each makes databases of its own. */
     clickhouseUrl: string;
     /** Statements that make the current schema in an empty database, as one request to any engine. */
     schemaSql: string;
   }
 }
 
-/** Small parts and few background threads: four fifths of what the engine costs without it. */
+/** Small parts and few background threads: with it the engine costs four fifths of what it does without. */
 const CONFIG = path.resolve('clickhouse/embedded/engine.xml');
 
 const TEMPLATE = 'schema_of_this_run';
 
-/** What the migrations leave, told by the engine: in one request it is there in half the time. */
+/** The schema that the migrations leave, as the engine states it: as one request it takes half the time. */
 async function schemaSql(url: string): Promise<string> {
   const store = await openServer(`${url}/${TEMPLATE}`, null);
   await migrate(store, null);
@@ -33,7 +33,7 @@ async function schemaSql(url: string): Promise<string> {
   return [...made, `INSERT INTO migrations (name, checksum) VALUES ${applied.join(', ')}`].join(';\n');
 }
 
-/** One engine for the whole run: it costs 300 MB and most of a second to start. Other servers as tests ask for them. */
+/** Starts one engine for the whole run, as each takes 300 MB and most of a second; other servers start on demand. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const deleteScratch = useScratch();
   const clickhouse = await startClickHouse(undefined, 0, CONFIG);

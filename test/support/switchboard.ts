@@ -1,11 +1,11 @@
 import net from 'node:net';
 
-/** A port whose connections go to whoever is put behind it: those that are open stay where they are. */
+/** A port whose new connections go to whatever is put behind it; open ones stay where they are. */
 export interface Switchboard {
   port: number;
-  /** What becomes of each connection from now on. */
+  /** Has `how` handle each connection from now on. */
   answer(how: (socket: net.Socket) => void): void;
-  /** Each goes to this port from now on. */
+  /** Forwards each connection to this port from now on. */
   connect(port: number): void;
   connections(): number;
   close(): Promise<void>;

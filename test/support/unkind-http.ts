@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-/** Servers of HTTP that are none, as bytes on a connection. */
+/** HTTP servers that misbehave, as bytes on a connection. */
 
 const TIMEOUT_MS = 400;
 export const PATIENT_MS = 20_000;
@@ -14,10 +14,10 @@ export const whole = (body: string | Uint8Array, more = '', status?: string) =>
     ),
     Buffer.from(body),
   ]);
-/** Answers each request once it has begun to come. */
+/** Answers with these bytes once a request has begun to arrive. */
 export const says = (bytes: string | Uint8Array) => (socket: Socket) =>
   socket.once('data', () => socket.end(bytes));
-/** Says this, then that again and again. */
+/** Sends the first bytes, then the second again and again. */
 const saysOn = (first: string, then: string, eachMs: number) => (socket: Socket) => {
   socket.once('data', () => {
     socket.write(first);
@@ -27,10 +27,10 @@ const saysOn = (first: string, then: string, eachMs: number) => (socket: Socket)
 };
 
 const CHUNKED = head('transfer-encoding: chunked\r\n');
-/** 64 MB of nothing in 64 kB. */
+/** 64 MB of spaces in 64 kB. */
 export const BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
 
-/** What no reply comes of: with the words for it, and how long it is worth waiting. */
+/** Servers from which no reply comes, with the error that is expected and the timeout of the request. */
 export const NO_REPLY: Record<string, [answers: (socket: Socket) => void, words: RegExp, timeoutMs: number]> =
   {
     'nobody answers': [() => {}, /^timed out$/, TIMEOUT_MS],

@@ -1,6 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
 
-/** Inserts rows as materialise does: with where a policy's venue accounts are, and how often hours were written to. */
+/** Inserts rows as materialise does, with the rows of venue_accounts_by_policy and hour_writes that go with them. */
 export async function insertWritten(store: Store, table: string, rows: readonly object[]): Promise<void> {
   if (table === 'venue_accounts') {
     const accounts = rows as readonly { policy: string; address: string }[];

@@ -15,8 +15,8 @@ import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { addingUp, believingItsGroup, committingFirst, inTwoSteps } from './flaws.ts';
 
 /**
- * The product's materialiser with one rule broken, FLAW, or whole, and with a moment at which it may be harmed. It is
- * armed by a message of its parent.
+ * The product's materialiser with one rule broken (FLAW), or none, which kills or stops itself at a certain moment once
+ * its parent has armed it by a message.
  */
 const FLAWS = ['none', 'commit-first', 'additive', 'last-writer-wins'] as const;
 type Flaw = (typeof FLAWS)[number];
@@ -42,10 +42,10 @@ const stopHere = () =>
     });
   });
 
-/** Kinds whose sums every route tells. */
+/** Kinds of events whose sums are in the answers that are compared. */
 const TOLD = ['FeesClaimed', 'Routed', 'ProfitSwept', 'BuybackBurned'];
 
-/** Dies before events that are told are written, or once their sums were and their batch's place in the log is not. */
+/** Dies before events of those kinds are written, or after their sums are and before the applied marker is. */
 function dying(store: Store): Store {
   let touched = false;
   return {
@@ -74,7 +74,7 @@ const STORES: Record<Flaw, (store: Store) => Store> = {
     }),
 };
 
-/** Whether its batch fails before it is told of, or after, is the clock's: readers hear of what was written late at once. */
+/** Announces a write that came late: whether its batch still announces it depends on timing, and readers must know. */
 function toldLate(store: Store): (mints: readonly string[]) => Promise<void> {
   const announce = createAnnouncer(store);
   return async (mints) => {

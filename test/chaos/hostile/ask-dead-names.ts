@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** Loaded before the product: every resolver that it makes asks the name server that never answers. */
+/** Preloaded into the product: has every resolver that it makes ask the name server that never answers. */
 const server = process.env.DEAD_NAME_SERVER ?? '';
 
 dns.Resolver = class extends dns.Resolver {

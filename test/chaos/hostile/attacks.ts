@@ -5,33 +5,33 @@ import { formerAgent } from './agents.ts';
 import { createRandom, type Random } from './random.ts';
 import { ask, hold, json } from './wire.ts';
 
-/** What hostile clients know of the product. */
+/** What hostile clients know about the product. */
 export interface Target {
   url: string;
   mints: string[];
-  /** The one that an honest agent writes for. */
+  /** Mint of the policy that the honest agent writes for. */
   honest: string;
   /** Ports of the local chain's RPC and venues. */
   otherPorts: number[];
   seed: string;
-  /** Of as many as there are of each kind. */
+  /** Share of each attack's `many` clients that is started. */
   share: number;
 }
 
 interface Attack {
-  /** How many do it side by side. */
+  /** How many clients do it side by side. */
   many: number;
-  /** One turn of one of them; it is called again as long as the attack lasts. */
+  /** One turn of one client; it is repeated for as long as the attack lasts. */
   turn(target: Target, random: Random, who: string): Promise<unknown>;
 }
 
-/** As many hours back as a history may have. */
+/** The query of a history of about as many hours as one may have. */
 function longest(random: Random): string {
   const to = Date.now() - random.below(10_000) * 1000;
   return `step=hour&to=${Math.floor(to / 1000)}&from=${Math.floor(to / 1000) - 990 * 3600}`;
 }
 
-/** Pages that nobody asked for before: no answer of another helps. */
+/** A page that was probably never asked for before, so that no kept answer serves it. */
 function page({ mints }: Target, random: Random): string {
   const mint = random.of(mints);
   const offset = random.below(100_000);
@@ -47,7 +47,7 @@ function page({ mints }: Target, random: Random): string {
   ]);
 }
 
-/** A stream of its own: another question than all the others, from as far back as there is. */
+/** A stream with a query that probably no other client has, or one that begins as far back as possible. */
 function stream(random: Random): string {
   const n = random.below(100_000);
   return random.of([
@@ -155,7 +155,7 @@ if (process.argv[2] !== undefined) {
     const random = createRandom(`${target.seed} ${name} ${n}`);
     for (;;) {
       await turn(target, random, name);
-      // A refused connection must not make this a loop that never lets go.
+      // Where connections are refused at once, this loop must still let others run.
       await pause(1);
     }
   }

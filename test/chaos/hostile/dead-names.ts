@@ -1,19 +1,19 @@
 import { createSocket } from 'node:dgram';
 import path from 'node:path';
 
-/** A gateway whose name never comes to anything. */
+/** A gateway whose name is never resolved. */
 export const DEAD_GATEWAY = 'https://gateway.dead.example';
 
 export interface DeadNames {
-  /** For the process that is to ask it, and none else. */
+  /** Environment of the process that is to ask this name server. */
   env: Record<string, string>;
   flags: string[];
-  /** Names that were asked for. */
+  /** How many queries came. */
   asked(): number;
   close(): void;
 }
 
-/** A name server on loopback that hears every question and answers none: domains of tokens stand behind it. */
+/** A name server on loopback that takes every query and answers none, as domains of token metadata may have. */
 export async function deadNames(): Promise<DeadNames> {
   let asked = 0;
   const socket = createSocket('udp4', () => {

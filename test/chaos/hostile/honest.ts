@@ -5,13 +5,13 @@ import { ApiError } from '../../../api/client/http.ts';
 import { percentile } from '../../../bench/support/percentile.ts';
 import { PATIENCE_MS } from '../../support/awaited.ts';
 
-/** What honest clients met. */
+/** What honest clients experienced. */
 export interface Met {
   requests: number;
-  /** Of the readers, in milliseconds. */
+  /** The readers' p99, in milliseconds. */
   p99: number;
   posts: number;
-  /** -Infinity where it was never told. */
+  /** -Infinity where /status never had a block time. */
   mostLagSeconds: number;
   problems: string[];
 }
@@ -21,7 +21,7 @@ export interface Honest {
   mints: string[];
   agent: { mint: string; keyFile: string };
   seconds: number;
-  /** Comes again where more wait than may, or the store is silent: on a machine that has much else to do. */
+  /** Whether clients retry where they are refused or the store does not answer, as on a machine that is very busy. */
   patient: boolean;
 }
 
@@ -31,7 +31,7 @@ const BETWEEN_READS_MS = 40;
 const BETWEEN_POSTS_MS = 3_000;
 const ROUTES = ['', '/activity', '/positions', '/loop'];
 
-/** Readers of a few pages each, one agent that writes, and somebody who watches how far the index is. */
+/** Runs readers of a few pages each, an agent that writes, and a client that watches how far the index is behind. */
 export async function honestClients({ url, mints, agent, seconds, patient }: Honest): Promise<Met> {
   const endsAt = performance.now() + seconds * 1000;
   const took: number[] = [];
@@ -52,7 +52,7 @@ export async function honestClients({ url, mints, agent, seconds, patient }: Hon
       const startedAt = performance.now();
       let status = 0;
       let again = true;
-      // Told to come again, an honest client does: only where it is not told is that a failure.
+      // An honest client comes again where it is told to: only a failure without that counts.
       do {
         const signal = AbortSignal.timeout(patient ? PATIENCE_MS : ANSWER_WITHIN_MS);
         const answer = await fetch(url + route, { headers: from(who), signal });
@@ -60,7 +60,7 @@ export async function honestClients({ url, mints, agent, seconds, patient }: Hon
         status = answer.status;
         again = status === 503 || (status === 500 && text.includes('the store has not answered'));
         if (again) await pause(1000 * Number(answer.headers.get('retry-after') ?? 1));
-        // A refusal may come at once: so many of them say nothing of how long somebody waited.
+        // Refusals may come at once, so retries are limited by time and not by number.
       } while (again && patient && performance.now() - startedAt < PATIENCE_MS);
       took.push(performance.now() - startedAt);
       if (status !== 200) met.problems.push(`a reader got ${status} of ${route}`);
@@ -82,14 +82,14 @@ export async function honestClients({ url, mints, agent, seconds, patient }: Hon
       if (!patient || !(error instanceof ApiError) || error.status !== 503) throw error;
     }
   };
-  // How long one takes is the machine's.
+  // Wait for at least one post: how long it takes depends on the machine.
   const hasNotWritten = () => patient && met.posts === 0 && met.problems.length === 0;
   const writing = until(BETWEEN_POSTS_MS, write, hasNotWritten);
   const watching = until(500, async () => {
     const answer = await fetch(`${url}/status`, { headers: from(98) });
     if (answer.status !== 200) return;
     const { indexer } = (await answer.json()) as { indexer: { lastProcessedBlockTime: string | null } };
-    // Nothing is told before the first turn of memory.
+    // Memory has nothing before its first turn.
     if (indexer.lastProcessedBlockTime === null) return;
     lags.push((Date.now() - Date.parse(indexer.lastProcessedBlockTime)) / 1000);
   });

@@ -6,7 +6,7 @@ export interface Random {
   bytes(length: number): Buffer;
 }
 
-/** Numbers by lot, the same for the same seed. */
+/** Random numbers, the same for the same seed. */
 export function createRandom(seed: string): Random {
   let at = 0;
   const bytes = (length: number) => {

@@ -17,11 +17,11 @@ export interface Outcome {
   beside: Met;
   /** Whether the product still ran at the end. */
   alive: boolean;
-  /** How often it asked for names of domains that never answer. */
+  /** How often the product asked for names that are never resolved. */
   namesAsked: number;
 }
 
-/** Honest clients alone, then the same beside hostile ones of every kind at once, on the whole product. */
+/** Runs honest clients alone, then beside hostile ones of every kind at once, on the whole product. */
 export async function runHostile(options: {
   seed: string;
   aloneSeconds: number;
@@ -34,7 +34,7 @@ export async function runHostile(options: {
   const env = {
     ...{ ...process.env, DATA_DIR: directory, PORT: '0', TRUST_PROXY: '1', LOG_LEVEL: 'error' },
     ...names.env,
-    // Threads as `npm start` has them: the engine's sessions wait for no other's.
+    // As many threads as `npm start` has, so that the engine's sessions do not wait for each other.
     UV_THREADPOOL_SIZE: '16',
     ...{ POLL_INTERVAL_MS: '1000', IPFS_GATEWAY: DEAD_GATEWAY },
   };
@@ -55,7 +55,7 @@ export async function runHostile(options: {
     const attacks = spawn(
       process.execPath,
       [path.join(import.meta.dirname, 'attacks.ts'), JSON.stringify(target)],
-      // They end with this process, however it ends.
+      // A pipe to standard input: the attacks end when it closes, so with this process, however that ends.
       { stdio: ['pipe', 'ignore', 'ignore'] },
     );
     const gone = once(attacks, 'exit');

@@ -6,7 +6,7 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 256 });
 
 export const json = { 'content-type': 'application/json' };
 
-/** What came back; null where nothing did. Whatever happens is what a hostile client wants. */
+/** The answer to a request; null where none came. Nothing throws: a hostile client goes on whatever happens. */
 export function ask(
   url: string,
   headers: Record<string, string>,
@@ -26,7 +26,7 @@ export function ask(
   });
 }
 
-/** A connection that says something and is held for a while. @param reads whether it reads what it is told. */
+/** Opens a connection, sends `text` and holds it open. @param reads whether it reads what it is sent */
 export async function hold(url: string, text: string, heldMs: number, reads: boolean): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -23,7 +23,7 @@ export async function ask(api: Actor, route: string, withinMs = ANSWER_WITHIN_MS
   }
 }
 
-/** An API's routes as the oracle's comparison asks them: anything but 200 is an error. */
+/** An API's routes for the comparison with the oracle: any status but 200 is an error. */
 export const getterOf =
   (api: Actor): Get =>
   async (route) => {
@@ -43,7 +43,7 @@ export async function missingOf(actor: Actor): Promise<string[] | null> {
   }
 }
 
-/** Resolves once something is so. @throws Error which says what is not, where that never comes */
+/** Resolves once `so` holds. @throws Error that names `what`, where it never does */
 export const eventually = (what: string, so: () => boolean | Promise<boolean>): Promise<void> =>
   awaited(async () => {
     if (!(await so())) throw new Error(`not within ${PATIENCE_MS / 1000} s: ${what}`);

@@ -8,19 +8,19 @@ import type { Stage } from '../system/stage.ts';
 import { ask, eventually, getterOf } from './ask.ts';
 
 /**
- * A quiet slot is told a quarter of a second late. Each comes later than the one before it, or a machine that takes
- * longer for a slot would never be seen at the tip.
+ * Slots while the index settles: an empty slot is served a quarter of a second late. The pauses between slots grow: a
+ * machine that takes longer for a slot than the pause would never be seen at the tip.
  */
 const SETTLING = { everyMs: 2_000, slots: 1 };
 const SLOWER = 1.5;
-/** Sooner than a stream without slots is taken to be dead. */
+/** Longest such pause: shorter than the silence after which a stream is taken to be dead. */
 const AT_LATEST_MS = 15_000;
-/** History waits for slots to go by: they come at once. Who gives no answer is only waited for. */
+/** Slots while a gap is open: history waits for slots to pass, so make many. Not where an API does not answer. */
 const CLOSING = { everyMs: 100, slots: 8 };
-/** Shorter than a stream without slots is taken to be dead. */
+/** Shorter than the silence after which a stream is taken to be dead. */
 const STATUS_WITHIN_MS = 5_000;
 
-/** Every API at the tip with nothing of the past missing; empty slots go on meanwhile. */
+/** Waits until every API is at the tip with nothing of the past missing; empty slots are made meanwhile. */
 export async function settle(stage: Stage): Promise<void> {
   const { chain } = stage.world;
   let produced = performance.now();
@@ -53,15 +53,15 @@ export async function settle(stage: Stage): Promise<void> {
   }
 }
 
-/** The APIs' clocks stand at the chain's last block: ages are compared to the second. */
+/** Stops the APIs' clocks at the chain's last block, as ages are compared to the second. */
 async function stopClocks({ apis, world: { chain } }: Stage): Promise<void> {
   const atMillis = chain.timeOf(chain.tip().slot) * 1000;
   await Promise.all(apis.map((api) => api.stopClock(atMillis)));
 }
 
 /**
- * Every route of every API equals the ledger.
- * @param limitMs for a difference to go away, from the first one on.
+ * Waits until every route of every API equals the ledger.
+ * @param limitMs how long a difference may last, from the first one on
  * @throws AssertionError with the first difference that stays
  */
 export async function expectExact(stage: Stage, limitMs: number): Promise<void> {
@@ -81,7 +81,7 @@ export async function expectExact(stage: Stage, limitMs: number): Promise<void> 
   });
 }
 
-/** Of one that the stream told in part the rest is read in its own time, and no gap says so. */
+/** Whether no transaction is incomplete: the rest of one is read later over RPC, and no gap shows that. */
 async function isAllRead({ apis }: Stage): Promise<boolean> {
   const states = await Promise.all(apis.map((api) => ask(api, '/status', STATUS_WITHIN_MS)));
   return states.every((state) => {
@@ -96,9 +96,9 @@ async function sumsOf({ apis, world: { chain } }: Stage): Promise<void> {
 }
 
 /**
- * What is made of events alone is wrong at each of so many looks, at the tip with nothing missing: whatever account is
- * yet to be read has no part in it.
- * @throws Error where a look finds nothing
+ * Checks that figures made of events alone are wrong at each of so many looks, at the tip with nothing missing.
+ * Accounts that are yet to be read do not matter to these figures.
+ * @throws Error where a look finds no difference
  */
 export async function expectWrongSums(stage: Stage, looks: number): Promise<void> {
   for (let look = 1; look <= looks; look += 1) {

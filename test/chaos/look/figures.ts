@@ -1,18 +1,18 @@
 type Json = Record<string, unknown>;
 
-/** What of an answer holds figures that cannot fall, by the last part of its route; a coin's own for the rest. */
+/** Members with figures that cannot fall, by the last part of the route; OF_A_COIN for all other routes. */
 const PARTS = new Map([
   ['analytics', ['revenueByDayTimeSeries', 'protocolTotals']],
   ['loop', ['step1_feesClaimed', 'step2_routed', 'step5_profit', 'step6_buyback', 'credit']],
   ['fees', ['quoteLeg', 'baseLeg']],
 ]);
 const OF_A_COIN = ['counters', 'hwm'];
-/** A ratio among them. */
+/** A ratio among those figures. */
 const MAY_FALL = new Set(['returnPerCredit']);
 
 /**
- * The figures of a route's answer that cannot go backwards while a chain goes on, by name. Absent ones are left out:
- * nothing is wrong with a figure that is not there.
+ * The figures of a route's answer that cannot fall while a chain goes on, by name. Absent ones are left out, since a
+ * figure may become absent.
  */
 export function figuresIn(route: string, body: Json): Map<string, bigint> {
   const found = new Map<string, bigint>();

@@ -3,20 +3,20 @@ import { portOf, type Stage } from '../system/stage.ts';
 import { type Answer, ask } from './ask.ts';
 import { figuresIn } from './figures.ts';
 
-/** What goes back does so for as long as a process is away, not for a moment. */
+/** Seldom enough: a figure that goes back stays so for as long as a process is away. */
 const EVERY_MS = 200;
 const COINS = 5;
-/** What an API says of a store that is away: any other failure is its own. */
+/** Reasons that an API gives where its store is away; any other failure is a problem. */
 const STORE_IS_AWAY =
   /\b(ECONN\w+|EPIPE)\b|socket hang up|not connected yet|store has not answered|[Tt]imeout/;
 
-/** What one reader was answered so far. */
+/** What one reader has been answered so far. */
 export interface Memory {
-  /** What was wrong: a figure that went back though it cannot, an error without a reason. */
+  /** What was wrong: a figure that went back though it cannot, or an error without a good reason. */
   problems: Set<string>;
   /** How many figures were seen so far. */
   figures(): number;
-  /** How often one was seen again, and compared. */
+  /** How often a figure was seen again and compared. */
   compared(): number;
   take(route: string, answer: Answer): void;
 }
@@ -41,7 +41,7 @@ export function createMemory(): Memory {
         }
         return;
       }
-      // A policy that is on the chain may not be served yet.
+      // 404 is right for a policy that is on the chain and not served yet.
       const isKnown = [...highest.keys()].some((name) => name.startsWith(`${route} `));
       const isExcused = status >= 500 && STORE_IS_AWAY.test(String(body.detail ?? body.error));
       if (!isExcused && (status !== 404 || isKnown))
@@ -50,7 +50,7 @@ export function createMemory(): Memory {
   };
 }
 
-/** Reads one API until the signal is given, and looks at every process's memory on the way. Answers the problems. */
+/** Reads one API until the signal, and measures every process's memory meanwhile. @returns the problems */
 export async function observe(stage: Stage, memory: Memory, signal: AbortSignal): Promise<string[]> {
   const [api] = stage.apis;
   if (api === undefined) throw new Error('there is no API to observe');

@@ -7,21 +7,21 @@ import { PATIENCE_MS } from '../../support/awaited.ts';
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const PRELOAD = path.join(import.meta.dirname, 'preload.ts');
 const TAIL_LINES = 15;
-/** Of this process's environment. */
+/** What the product's processes inherit of this process's environment. */
 export const KEPT = Object.fromEntries(
   ['PATH', 'HOME', 'NODE_COMPILE_CACHE'].map((name) => [name, process.env[name] ?? '']),
 );
 
 export interface ActorOptions {
   name: string;
-  /** Under the root of the project. */
+  /** The file to run, relative to the project's root. */
   file: string;
   env: Record<string, string>;
   /** Where its log goes, and its working directory. */
   directory: string;
 }
 
-/** A process of the product, over its deaths and rebirths. */
+/** A process of the product, which may be killed and started again. */
 export interface Actor {
   readonly name: string;
   readonly env: Record<string, string>;
@@ -36,7 +36,7 @@ export interface Actor {
   /** Resolves with the next message of this name that it sends. */
   message(name: string): Promise<void>;
   send(message: object): void;
-  /** Ends that nobody here asked for, with the last lines of its log. */
+  /** Exits that were not asked for through this actor, each with the last lines of its log. */
   crashes: string[];
   /** The most memory it held when it was looked at, in bytes. */
   mostBytes(): number;
@@ -55,7 +55,7 @@ export function createActor({ name, file, env, directory }: ActorOptions): Actor
     if (ended === null) return [0, null];
     expected = true;
     const exit = once(ended, 'exit');
-    // A stopped process is not ended before it goes on, unless it is killed.
+    // A process under SIGSTOP takes no signal but SIGKILL before SIGCONT.
     ended.kill(signal);
     const [code, by] = await exit;
     return [code, by];

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { type ClickHouseProcess, startClickHouse } from '../../support/clickhouse-process.ts';
 
-/** Small parts and few background threads: four fifths of what the engine costs without it. */
+/** Small parts and few background threads: with it the engine costs four fifths of what it does without. */
 const CONFIG = path.resolve('clickhouse/embedded/engine.xml');
 
-/** The ClickHouse front as a server that is killed and comes back on its data. */
+/** The ClickHouse front as a server that can be killed and started again on its data. */
 export interface Engine {
   port: number;
   kill(): Promise<void>;
-  /** Has it answer nothing more, its connections open. */
+  /** Stops it from answering, with its connections left open. */
   freeze(): void;
   restart(): Promise<void>;
   stop(): Promise<void>;

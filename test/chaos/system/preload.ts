@@ -1,6 +1,6 @@
 import '../../support/keep-compiled.ts';
 
-/** Loaded before a process of the product: it ends with whoever started it, and its clock can be stopped. */
+/** Preloaded into the product's processes: each ends with the process that started it, and its clock can be stopped. */
 const now = Date.now;
 let stoppedAt: number | null = null;
 

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A TCP port in front of another of this machine, which can behave badly. */
+/** A TCP proxy in front of another port of this machine, which can harm connections. */
 export interface TcpProxy {
   port: number;
-  /** Ends every connection there is; new ones are taken. */
+  /** Ends every open connection; new ones are accepted. */
   cut(): void;
-  /** Ends every connection there is and each new one at once, until `restore`. */
+  /** Ends every open connection, and each new one at once, until `restore`. */
   refuse(): void;
-  /** Holds everything back by this long, in both directions, until `restore`. */
+  /** Delays all data by this long, in both directions, until `restore`. */
   delay(millis: number): void;
   restore(): void;
   close(): Promise<void>;
@@ -34,7 +34,7 @@ export async function startProxy(target: number): Promise<TcpProxy> {
   const hold = (socket: net.Socket) => {
     open.add(socket);
     socket.setNoDelay(true);
-    // What goes wrong on one side is told to the other by `forward`.
+    // `forward` passes an error of one side on to the other.
     socket.on('error', () => {});
     socket.once('close', () => open.delete(socket));
   };

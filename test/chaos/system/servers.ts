@@ -7,7 +7,7 @@ import { ownBrokers } from '../../support/servers-of-run.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { startProxy, type TcpProxy } from './proxy.ts';
 
-/** What the product's processes lean on, each behind a proxy but Postgres. */
+/** The servers that the product's processes depend on; all but Postgres are behind a proxy. */
 export interface Servers {
   kafka: Cluster;
   engine: Engine;

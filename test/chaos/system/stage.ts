@@ -12,15 +12,15 @@ const ROOT = path.resolve(import.meta.dirname, '../../..');
 export interface StageOptions {
   world: World;
   servers: Servers;
-  /** For logs; the processes run there. */
+  /** Directory for logs, and the processes' working directory. */
   directory: string;
-  /** Names topics and database: several stages may follow one another on the same servers. */
+  /** Names topics and database, so that several stages may follow one another on the same servers. */
   name: string;
   partitions: number;
   apis: number;
 }
 
-/** The product's processes on the servers, and how they are reached. */
+/** The product's processes on the servers. */
 export interface Stage {
   world: World;
   servers: Servers;
@@ -29,14 +29,14 @@ export interface Stage {
   apis: readonly Actor[];
   /** The actor of that name. @throws Error where there is none */
   actor(name: string): Actor;
-  /** Adds one that runs this file and starts it. */
+  /** Adds an actor that runs this file, and starts it. */
   add(name: string, file: string, env?: Record<string, string>): Promise<Actor>;
   close(): Promise<void>;
 }
 
 export const portOf = ({ env }: Actor): string => env.PORT as string;
 
-/** Migrates everything, and starts ingest and the APIs; what materialises is for the caller to add. */
+/** Migrates everything, and starts ingest and the APIs; the caller adds the materialisers. */
 export async function openStage(options: StageOptions): Promise<Stage> {
   const { world, servers, directory, name, partitions } = options;
   const { proxies, kafka, postgres } = servers;

@@ -14,19 +14,19 @@ export interface WorldOptions {
   retentionSlots: number;
 }
 
-/** The chain, which nothing here harms: what happened on it is what every answer is compared with. */
+/** The chain with its servers. No fault harms the chain itself: every answer is compared with it. */
 export interface World {
   chain: Chain;
   geyserPort: number;
   rpcUrl: string;
-  /** Has the stream's server behave otherwise. */
+  /** Changes the modes of the stream's server. */
   become: GeyserServer['become'];
-  /** What the stream and the node do to what they tell. */
+  /** Faults of what the stream sends. */
   stream: GeyserServer['faults'];
   node: RpcServer['faults'];
-  /** Lives at the pace of the clock until the answer is called. */
+  /** Makes blocks at the pace of the clock until the returned function is called. */
   live(): () => Promise<void>;
-  /** Lives for this many blocks at once. */
+  /** Makes so many blocks at once. */
   produce(blocks: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ const KEEPER = [
 const AGENT = ['AgentFundedVenue', 'CreditNoted'] as const;
 const PAUSER = ['authority', 'guardian', 'reporter'];
 
-/** The role that the instruction asks for. */
+/** The role that the event's instruction requires. */
 export function actorOf({ kind, fields }: PlacedEvent): string {
   if ((KEEPER as readonly string[]).includes(kind)) return 'keeper';
   if ((AGENT as readonly string[]).includes(kind)) return 'agent';

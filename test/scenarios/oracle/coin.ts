@@ -29,13 +29,13 @@ export function attested(venue: VenueAccount): Figure {
   return venue.remoteAsof === 0n ? absent(text) : figure(venue.remoteEquity, text, iso(venue.remoteAsof));
 }
 
-/** The Local ones of another asset than the quote: on this chain each stays of what it is registered with. */
+/** Local venue accounts of another asset than the quote. On this chain each keeps the asset it was registered with. */
 export const ofOtherAssets = (venues: readonly VenueAccount[], { quoteMint }: Policy): string[] =>
   venues
     .filter(({ kind, assetMint }) => kind === LOCAL && assetMint !== quoteMint)
     .map(({ tokenAccount }) => tokenAccount);
 
-/** There only where there are any. */
+/** A member that an answer has only where there are keys. */
 export const named = (name: string, keys: readonly string[]): object =>
   keys.length === 0 ? {} : { [name]: keys };
 
@@ -48,9 +48,9 @@ function venueAccount(view: View, venue: VenueAccount): object {
 }
 
 /**
- * That of the newest transaction of ours. Another program's that names the account writable sends its state again
- * under its own signature: whoever streams sees it, whoever reads over RPC does not, and of several some may have come
- * in a gap of the stream.
+ * The signature of the policy's newest transaction of the program, or of a later one of another program that names the
+ * account writable. Such a transaction sends the state again under its own signature. The stream shows that and RPC
+ * does not, and some of them may fall in a gap of the stream: any is accepted.
  */
 function lastSignature(view: View, policy: Policy): Matching {
   const own = view.lastTransaction(policy);

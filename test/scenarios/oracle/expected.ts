@@ -26,7 +26,7 @@ export class Matching {
   }
 }
 
-/** What is expected of each member of an answer; the schema alone says which there are. */
+/** The expected value of each member of an answer; the response schema decides which members there are. */
 export type Answer<Response> = { [Member in keyof Response]: unknown };
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -64,13 +64,13 @@ export function near(wanted: number): Matching {
   );
 }
 
-/** When an account was last written, as the index knows it. */
+/** When an account was last written, as far as the index can know it. */
 export const readAt = (view: View, address: string): Matching => readOf(view, [address]);
 
 /**
- * The oldest of the times of these accounts, and of others in unix seconds: where the index was told of all of them, just
- * that, else not before their last writes. What is read over RPC and says what is known moves nothing: then it is a time
- * at which one of them was what it is now.
+ * The oldest of the times of these accounts and of `others`, in unix seconds. Where the stream told the index all of
+ * their last writes, it is exact; else any time from the oldest last write on. A reading over RPC that finds the known
+ * state does not move the time: so any time at which one account was what it is now is accepted too.
  */
 export function readOf(view: View, addresses: readonly string[], ...others: readonly number[]): Matching {
   const told = addresses.map((address) => toldAt(view, address)).filter((times) => times !== null);
@@ -82,7 +82,7 @@ export function readOf(view: View, addresses: readonly string[], ...others: read
   return new Matching(wanted.wanted, (value) => wanted.test(value) || said(value));
 }
 
-/** The oldest of some times, of each of which one is so. */
+/** The oldest of several times, each known only as one of a few candidates. */
 function oldestOf(times: readonly (readonly number[])[]): Matching {
   const latest = Math.min(...times.map((some) => Math.max(...some)));
   const possible = times

@@ -28,7 +28,7 @@ function framed(view: View, step: Step, itemAt: (end: number, isNow: boolean) =>
   };
 }
 
-/** A figure that the index may have missed: absent with a reason, else this one. */
+/** A figure that the index may lack: either absent with a reason, or this one. */
 function perhaps(wanted: Figure): Matching {
   return new Matching(`${JSON.stringify(wanted)} or absent`, (given) => {
     const served = given as Figure;
@@ -42,7 +42,7 @@ function perhaps(wanted: Figure): Matching {
   });
 }
 
-/** What a policy was at a moment, or before it, as the chain has it; null: it has no answer. */
+/** A policy's figures at a moment, as the chain has them; null: absent. */
 interface Truth {
   hwm: bigint;
   feesClaimed: bigint;
@@ -51,12 +51,12 @@ interface Truth {
   bankroll: bigint | null;
   deployed: bigint | null;
   attested: bigint | null;
-  /** Oldest; null where there is none. */
+  /** The oldest attestation's time; null where there is none. */
   attestedAt: number | null;
-  /** The time of what is deployed is no later: an attestor's clock may be ahead of the chain's. Null: nothing can be. */
+  /** Latest time that `deployed` may have: an attestor's clock may be ahead of the chain's. Null: no accounts count. */
   deployedBy: number | null;
   cap: bigint | null;
-  /** Whether the index must know of all states that it was told of by then; of those of the venues; of the pool. */
+  /** Whether the index must know the states by then: of the policy, of its venue accounts, of its pool. */
   told: { policy: boolean; venues: boolean; pool: boolean };
 }
 
@@ -114,7 +114,7 @@ function figures(truth: Truth, end: number, isNow: boolean): object {
   const { told } = truth;
   const state = (is: boolean, value: bigint | null, source: unknown, asOf: unknown = upTo(end)) =>
     sure(is || isNow, value === null ? absent(source) : figure(value, source, asOf));
-  // The events tell it where the account does not.
+  // Never absent: where the account's state is not known, the sum of events is.
   const counter = (value: bigint) => figure(value, text, upTo(end));
   return {
     bankroll: state(told.policy, truth.bankroll, BALANCE),

@@ -8,7 +8,7 @@ function poolOf({ chain, state }: View, policy: Policy): Pool | undefined {
   return state.pools.get(chain.addresses.pool(policy.mint, policy.quoteMint));
 }
 
-/** Price of a base unit as a fraction (venues.md §3); null off the curve and where nothing is left of it. */
+/** Price of a base unit as a fraction (venues.md §3); null off the curve, and where the curve is sold out. */
 function priceOf(
   pool: Pool | null | undefined,
   curveAt: (config: string) => number | undefined,

@@ -73,7 +73,7 @@ export function fees(view: View, policy: Policy): object {
   };
 }
 
-/** The sum of amounts that must all be there, as old as the oldest of them. */
+/** The sum of amounts, as old as the oldest of them; absent where any of them is. */
 function sumOf(view: View, parts: readonly Figure[], source: unknown, asOf: unknown): Figure {
   if (parts.some((part) => part.absent)) return absent(source);
   const sum = parts.reduce((total, part) => total + BigInt(part.value as string), 0n);

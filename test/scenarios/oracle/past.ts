@@ -6,11 +6,11 @@ type States<T> = { time: number; value: T | null }[];
 
 /** The ledger's accounts at any moment. */
 export interface Past {
-  /** What a block with an earlier time than this, in unix seconds, had left there last. */
+  /** The state that the last block with an earlier time than `before`, in unix seconds, had left. */
   at<T extends TableName>(table: T, address: Key, before: number): Tables[T] | null;
   /** The addresses of a table that ever had a state. */
   addresses(table: TableName): Iterable<Key>;
-  /** When the first state came; null where none did. */
+  /** Time of the address's first state; null where it never had one. */
   since(table: TableName, address: Key): number | null;
 }
 

@@ -28,14 +28,14 @@ function remotes({ state }: View, bit: number) {
   return [...state.venues.values()].filter(({ kind, assetClass }) => kind === REMOTE && assetClass === bit);
 }
 
-/** Of a transaction that the chain has; where it turned out not to have the newest, none may be known. */
+/** A signature that the chain has; or null, as where the newest transaction turned out not to be on the chain. */
 const signatureOf = (chain: View['chain']) =>
   new Matching('a signature that the chain has, or null', (value) => {
     const bytes = typeof value === 'string' ? decodeBase58(value) : null;
     return value === null || (bytes !== null && chain.transaction(bytes) !== null);
   });
 
-/** Itself, its token accounts, its mint and its pool. */
+/** Addresses followed for a policy at least: itself, its token accounts, its mint and its pool. */
 const OF_A_POLICY = 7;
 
 interface Stream {
@@ -45,8 +45,8 @@ interface Stream {
 }
 
 /**
- * What the parts of an answer have to say of one another, with every gap closed. The chain rests while answers are
- * compared: a stream that shows no slot is started again meanwhile, and then history is not said to be complete.
+ * Checks that the parts of a /status answer agree with each other where every gap is closed. The chain rests while
+ * answers are compared: a stream without new slots is started again meanwhile, and then history is not complete.
  */
 export function disagreements({ stream, followed, history }: Stream): string[] {
   const isTold = stream.reason !== null && stream.reason !== '';

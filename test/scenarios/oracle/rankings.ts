@@ -25,7 +25,7 @@ type Key = (view: View, policy: Policy) => bigint | null;
 
 const bankrollOf = ({ chain }: View, policy: Policy) => chain.addresses.ofPolicy(policy.mint).bankroll;
 
-/** What each sort ranks by, in its own units; null is absent. */
+/** What each sort ranks by, in base units; null: absent. */
 const KEYS: Record<Sort, { key: Key; isMoney: boolean }> = {
   marketCap: { key: marketCapOf, isMoney: true },
   profit: { key: (_, policy) => policy.profitSwept, isMoney: true },
@@ -105,7 +105,7 @@ const ORDERS = ['desc', 'asc'] as const;
 
 /** Every sort in both orders over all policies. */
 export function orderings(view: View): Ranking[] {
-  // Without a price no two quote assets compare: money sorts are absent for every row.
+  // Without prices amounts of different quote assets do not compare: money sorts are absent for every row.
   const sorts = SORTS.filter((sort) => !view.polled || !KEYS[sort].isMoney);
   return sorts.flatMap((sort) =>
     ORDERS.map((order) => ({
@@ -115,7 +115,7 @@ export function orderings(view: View): Ranking[] {
   );
 }
 
-/** The same, then over those of each quote asset, and every filter. */
+/** The same, and every sort over the policies of each quote asset, and every filter. */
 export function rankings(view: View): Ranking[] {
   const { policies } = view;
   const found = orderings(view);

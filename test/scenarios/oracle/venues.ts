@@ -1,11 +1,11 @@
 import type { RemoteVenue } from '../../../schemas/venues/remote.ts';
 
 interface Told {
-  /** As readers see it. */
+  /** Its name in answers. */
   name: string;
-  /** The class of the accounts that are at it. */
+  /** Asset class of the accounts at this venue. */
   bit: number;
-  /** Whether it tells what an account holds. */
+  /** Whether the venue answers what an account holds. */
   equity: boolean;
 }
 

@@ -22,15 +22,15 @@ export interface View {
   /** Oldest first. */
   events: readonly PlacedEvent[];
   eventsOf(mint: string): readonly PlacedEvent[];
-  /** The newest transaction with an event of the policy, or in which a call of the program may write to it. */
+  /** The newest transaction with an event of the policy, or with a call of the program that may write to it. */
   lastTransaction(policy: Policy): { signature: string; slot: bigint } | undefined;
-  /** The signatures of others' transactions behind it that name the policy writable. */
+  /** Signatures of later transactions of other programs that name the policy writable. */
   mentionedSince(policy: Policy): readonly string[];
   /** Unix seconds of the tip, which is the product's clock. */
   now: number;
-  /** Whether pollers ran beside the index: what they read is not the oracle's to say. */
+  /** Whether pollers wrote to the index: the oracle does not know what they read. */
   polled: boolean;
-  /** Up to when the index had everything before a moment, with nothing missed since; null where that is not sure. */
+  /** The last time at which the index had everything, if it missed nothing from then to `moment`; null otherwise. */
   watchedSince(moment: number): number | null;
 }
 
@@ -67,7 +67,7 @@ export function viewOf(chain: Chain, polled: boolean, watchedSince: View['watche
   return { chain, state, config, policies, events, eventsOf, ...lasts, now, polled, watchedSince };
 }
 
-/** Those in (now − 24 h, now]. */
+/** The events in (now − 24 h, now]. */
 export function lastDay(view: View, events: readonly PlacedEvent[]): PlacedEvent[] {
   return events.filter(({ blockTime }) => blockTime > view.now - 86_400 && blockTime <= view.now);
 }

@@ -5,14 +5,14 @@ import type { Key, TableName, Tables } from '../../../devnet/program/state/state
 import type { View } from './view.ts';
 
 interface Writes {
-  /** How many blocks are in it. */
+  /** How many blocks were taken in. */
   blocks: number;
-  /** By address: when each state was written, in order. */
+  /** When each state of an address was written, in order. */
   byAddress: Map<Key, Written>;
 }
 
 interface Written {
-  /** Whether the program owns it. */
+  /** Whether the program owns the account. */
   ours: boolean;
   states: { time: number; state: string }[];
 }
@@ -50,20 +50,21 @@ function stateOf(table: TableName, value: Tables[TableName], programId: Key): st
     .digest('base64');
 }
 
-/** Whether an account was at that time, as it is served, what it is now. */
+/** Whether an account's state at a served time was the one that it has now. */
 export function wasAsNow({ chain }: View, address: string, time: unknown): boolean {
   const all = writesOf(chain).byAddress.get(address)?.states ?? [];
   const seconds = Date.parse(String(time)) / 1000;
   const now = all.at(-1)?.state;
-  // Several blocks have the same second.
+  // Several blocks share a second, so both ends count.
   return all.some(
     (write, at) => write.state === now && write.time <= seconds && (all[at + 1]?.time ?? seconds) >= seconds,
   );
 }
 
 /**
- * When what an account is now was written, oldest first: more than once where a write left it as it was. Null where the
- * index may have read that, not been told of it: what nobody knew when it was made is read, but for the program's own.
+ * The times at which an account's present state was written, oldest first; several where writes did not change it. Null
+ * where the index may have read that state over RPC instead of from the stream. An account that was not followed when
+ * it was made is read over RPC, unless the program owns it.
  */
 export function toldAt({ chain, now, watchedSince }: View, address: string): number[] | null {
   const watched = watchedSince(now + 1);
@@ -73,6 +74,6 @@ export function toldAt({ chain, now, watchedSince }: View, address: string): num
   const other = states.findLastIndex(({ state }) => state !== states.at(-1)?.state);
   const times = states.slice(other + 1).map(({ time }) => time);
   const [made, changed] = [states[0]?.time ?? 0, times[0] ?? 0];
-  // Blocks behind that share its second: what was made in one of them nobody knew.
+  // Strictly later: a later block of the same second may have made an account that was not followed yet.
   return changed > watched && (ours || made < watched) ? times : null;
 }
