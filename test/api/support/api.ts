@@ -50,7 +50,7 @@ export interface TestApi {
   at(now: number): void;
   insert(table: string, rows: object[]): Promise<void>;
   truncate(...tables: string[]): Promise<void>;
-  /** How many questions that hold this text were put to the store so far. */
+  /** How many queries that contain this text the store was asked so far. */
   queries(text: string): number;
   close(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export async function startApi(store: Store, { memory, ...options }: ApiOptions 
   const clock = () => now;
   const latest = createLatest({
     ...{ currentStore: () => counted, clock, ...(memory ?? { handOver }) },
-    // A machine with much else to do is no store that is lost.
+    // On a busy machine a slow store must not count as lost.
     times: { lostMs: PATIENCE_MS, ...memory?.times },
   });
   const app = createApp({
@@ -145,7 +145,7 @@ function checkAgainstRoute(routes: readonly Route[], path: string, reply: Reply)
   expect(errors, `${path} ${reply.text.slice(0, 2000)}`).toEqual([]);
 }
 
-/** Counts the kinds of events where these are, as a materialiser does. */
+/** Counts the kinds of events in the slot intervals of these events, as a materialiser does. */
 export async function countKinds(store: Store, events: readonly EventRow[]): Promise<void> {
   const partitions = [...new Set(events.map((row) => row.log_partition))];
   const intervals = new Set(events.map(({ slot }) => intervalOf(BigInt(slot))));

@@ -12,8 +12,8 @@ import {
 } from '../../../schemas/solana/pda.ts';
 
 /**
- * Rows as the materialiser wrote them at first, and whatever a test says instead: a value for every column but those that
- * were added since, which rows of before lack and tables of before do not have.
+ * Rows as the first materialiser wrote them, with a test's changes: a value for every column but those that were added
+ * since, which old rows lack and old tables do not have.
  */
 
 export const rawKey = (name: string): Uint8Array => createHash('sha256').update(name).digest();
@@ -257,7 +257,7 @@ export const dayRow = (day: string, quote: string, change: object = {}) => ({
   ...change,
 });
 
-/** What ingestion told of its stream at a time in unix milliseconds: connected since a minute, and lists are whole. */
+/** What ingestion wrote about its stream at a time in unix milliseconds: connected for a minute, lists are whole. */
 export const streamRow = (readAt: number, change: object = {}) => ({
   read_at: String(readAt),
   connected: 1,

@@ -31,7 +31,7 @@ export function useApi(
   return held;
 }
 
-/** To empty an empty table costs as much as another: of fifty a test fills a few. */
+/** Emptying an empty table costs as much as any other, and a test fills a few of fifty. */
 async function filledTables(store: Store): Promise<string[]> {
   const rows = await store.query<{ name: string }>(
     `SELECT name FROM system.tables

@@ -1,7 +1,7 @@
 import { openEmbedded } from '../../../clickhouse/client.ts';
 import { migrate } from '../../../clickhouse/schema/migrate.ts';
 
-/** Inserts numbered batches until it is killed, telling of each once it is acknowledged. */
+/** Inserts numbered batches until it is killed, and reports each once it is acknowledged. */
 const [directory = '', first = '0', rows = '0'] = process.argv.slice(2);
 const store = await openEmbedded(directory);
 await migrate(store, null);

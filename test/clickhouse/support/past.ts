@@ -7,7 +7,7 @@ import { policyRow } from '../../api/support/rows.ts';
 
 export const FIRST_HOUR = 497_300;
 export const HOURS = 24;
-/** Few, so that things meet in a slot. */
+/** Few, so that several things happen in one slot. */
 const SLOTS_AN_HOUR = 6;
 const MOST = '18446744073709551615';
 
@@ -32,12 +32,12 @@ export interface StateRow {
   remote_asof: number;
 }
 
-/** The past of a few policies, with everything in it that may befall one. */
+/** The past of a few policies, with everything in it that may happen to one. */
 export interface Past {
   /** By table, in the order in which they came. */
   inserts: [table: string, rows: object[]][];
   policies: { address: string; bankroll: string; quote_mint: string; created_at: number }[];
-  /** What stands of them, by hour. */
+  /** Their closing states, by hour. */
   states: StateRow[];
   cover: StreamCover;
   unseen: UnseenChange[];
@@ -103,7 +103,7 @@ export function randomPast(seed: string): Past {
   };
   const holes = [
     { after_slot: '0', to_slot: String(slotOf(FIRST_HOUR)) },
-    // Its first slot is that of an hour.
+    // The hole's first slot is the first of an hour.
     { after_slot: String(slotOf(FIRST_HOUR + 5) - 1), to_slot: String(slotOf(FIRST_HOUR + 5) + 2) },
     ...[between(3), between(3)],
   ];
@@ -125,14 +125,14 @@ export function randomPast(seed: string): Past {
       ...{ address: random.pick(addresses), slot: String(slot()), carried: random.chance(0.5) ? 1 : 0 },
     }),
   );
-  // Left out of the last slot of an hour; of some the stream brought the first of the next.
+  // A change missed up to the first slot of an hour; for some addresses the stream brought a state of that slot.
   for (const address of addresses.slice(0, 12)) {
     const next = slotOf(FIRST_HOUR + random.int(2, HOURS - 1));
     changes.push({ address, after_slot: String(next - 2), to_slot: String(next) });
     if (random.chance(0.7))
       streamed.push({ address, slot: String(next), hour: FIRST_HOUR + streamed.length });
   }
-  // Of the last hour no marker has told yet.
+  // Of some hours it is not known where they begin.
   const hours = Array.from({ length: HOURS }, (_, at) => FIRST_HOUR + at).filter((_, at) => at % 7 !== 3);
   const hourSlots = hours.map((hour) => ({ hour, slot: String(slotOf(hour)) }));
   const before = (at: string) => String((1n << 64n) - 1n - BigInt(at));

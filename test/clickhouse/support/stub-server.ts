@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A statement as a server is told it. */
+/** A statement as the server receives it. */
 export interface Told {
   sql: string;
   settings: URLSearchParams;
@@ -14,7 +14,7 @@ export interface StubServer {
   close(): Promise<void>;
 }
 
-/** What stands where a ClickHouse server would: a text is its answer, with status 200; `null` is none, ever. */
+/** A stand-in for a ClickHouse server: a text is answered with status 200; `null` is never answered. */
 export async function serveStatements(answer: (told: Told) => string | null): Promise<StubServer> {
   const told: Told[] = [];
   const server = http.createServer(async (request, response) => {

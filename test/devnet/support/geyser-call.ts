@@ -11,7 +11,7 @@ import { awaited } from '../../support/awaited.ts';
 
 type Filter = Record<string, object>;
 
-/** Of SubscribeRequest what the tests ask for. */
+/** The parts of SubscribeRequest that tests use. */
 export interface Request {
   accounts?: Filter;
   transactions?: Filter;

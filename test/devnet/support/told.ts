@@ -31,7 +31,7 @@ export function namesOf(chain: Chain): { signatures: Uint8Array[]; addresses: Ui
   return { signatures, addresses: [...addresses.values()] };
 }
 
-/** All that a chain tells of these, each as a line. */
+/** Everything that a chain answers about these, one line each. */
 export function* toldOf(chain: Chain, names: ReturnType<typeof namesOf>): Generator<string> {
   yield* blocksOf(chain, chain.tip().slot + 3n);
   for (const signature of names.signatures) {
@@ -45,7 +45,7 @@ export function* toldOf(chain: Chain, names: ReturnType<typeof namesOf>): Genera
   }
   for (const owner of new Set(names.addresses.map((address) => chain.account(address)?.owner ?? address)))
     yield textOf(chain.accountsByOwner(owner).map(textOf).sort());
-  // Across the bounds of every stretch, whatever the page.
+  // Pages of several sizes, so that some cross the bounds of every segment.
   for (const limit of [1, 7, 100]) {
     const [program, rare] = [
       names.addresses.find((key) => keyOf(key) === chain.programId),
@@ -62,7 +62,7 @@ export function* toldOf(chain: Chain, names: ReturnType<typeof namesOf>): Genera
       }
     }
   }
-  // Older than one that does not name it.
+  // Pages before signatures of transactions that do not name the address, too.
   const [address] = names.addresses;
   if (address !== undefined)
     for (const before of names.signatures) yield textOf(chain.signaturesFor(address, before, 3));
@@ -71,7 +71,7 @@ export function* toldOf(chain: Chain, names: ReturnType<typeof namesOf>): Genera
   for (const skipped of [0, 1, 57, 1_000_000]) yield textOf([...chain.changes(skipped)]);
 }
 
-/** What its node answers of some of them. */
+/** What the chain's RPC node answers about some of them. */
 export async function answersOf(chain: Chain, names: ReturnType<typeof namesOf>): Promise<string[]> {
   const rpc = await serveRpc({ ledger: chain, port: 0 });
   const answers: string[] = [];

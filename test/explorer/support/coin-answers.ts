@@ -18,7 +18,7 @@ export const AT = '2026-11-24T05:00:00.000Z';
 
 export const figureOf = (value: string | number, asOf = AT): Figure => ({ value, source: 'a test', asOf });
 
-/** What the API answers of a policy. Each test has its own, to change as it likes. */
+/** What the API answers about a policy. Each test has answers of its own, to change as it likes. */
 export interface CoinAnswers {
   coin: CoinResponse;
   loop: LoopResponse;
@@ -130,8 +130,8 @@ export function coinAnswers(): CoinAnswers {
 }
 
 /**
- * From now on the API answers so of this policy, as `answers` stand at that moment.
- * @param streams what was asked for as a stream: it opens when a test answers it
+ * From now on the API answers this about the policy, as `answers` are at the time of a request.
+ * @param streams receives requests for streams: one opens when a test answers it
  */
 export async function answerCoin(page: Page, answers: CoinAnswers, streams: Route[]): Promise<void> {
   const path = `/coins/${MINT}`;

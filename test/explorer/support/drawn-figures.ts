@@ -2,7 +2,7 @@ import type { Page, Route } from 'playwright-core';
 import { PATIENCE_MS } from '../../support/awaited.ts';
 import { isApi } from './hostile-answers.ts';
 
-/** A number as a page draws it, and what its panel tells. */
+/** A number as a page draws it, and what its panel shows. */
 export interface Drawn {
   /** Which row or card it stands in, by its key or its link; empty where its name is enough. */
   scope: string;
@@ -15,8 +15,8 @@ export interface Drawn {
 export type Answers = ReadonlyMap<string, unknown>;
 
 /**
- * From now on each question has one answer for good, and no stream tells of another: what is drawn is what was answered.
- * @param instead what is answered in place of what the API says
+ * From now on each request always has the same answer, and no stream brings another: a page draws what was answered.
+ * @param instead makes the given answer from the API's
  */
 export async function freeze(
   page: Page,
@@ -37,7 +37,7 @@ export async function freeze(
         })),
       );
     const { status, text } = (await asked.get(question)) as { status: number; text: string };
-    // A machine with far more to do refuses some: the page asks again.
+    // A very busy machine refuses some requests: the page asks again.
     if (status !== 200) {
       asked.delete(question);
       return route.fulfill({ status, contentType: 'application/json', body: text });
@@ -49,7 +49,7 @@ export async function freeze(
   return answers;
 }
 
-/** Every number of the page but those of charts' tables, each with what its panel tells of it. */
+/** Every number of the page but those of charts' tables, each with what its panel shows. */
 export const drawnFigures = (page: Page): Promise<Drawn[]> =>
   page.evaluate<Drawn[]>(`(async () => {
     const keyIn = (element) => element?.querySelector('.key')?.title.split(':')[0]
@@ -77,14 +77,14 @@ export const drawnFigures = (page: Page): Promise<Drawn[]> =>
     return drawn;
   })()`);
 
-/** What the panel tells where the pointer is over the picture of the equity, and what stands in its table. */
+/** The panel for a place of the equity chart, and what is in the chart's table. */
 interface EquityShown {
   panel: { name: string; value: string; isAbsent: boolean; rows: Record<string, string> } | null;
   /** The numbers of the same time; none where the panel says no time. */
   row: string[];
 }
 
-/** @param share of the picture's width. Both are read at one moment: the page goes on. */
+/** @param share of the chart's width. Panel and table are read at the same moment, since the page goes on changing. */
 export async function equityAt(page: Page, share: number): Promise<EquityShown> {
   const area = page.locator('.equity .cursor-area');
   await area.scrollIntoViewIfNeeded();

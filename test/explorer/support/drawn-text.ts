@@ -1,6 +1,6 @@
 import type { Drawn } from './drawn-figures.ts';
 
-/** What is wrong with a drawn number, where it should be this figure of the API; nothing where it is. */
+/** How a drawn number differs from the API's figure that it should show; empty where it does not. */
 export function wrongWith({ name, text, panel }: Drawn, { figure, reading }: Expected): string[] {
   const wrong: string[] = [];
   const same = (what: string, drawn: string | undefined, told: string | undefined) => {
@@ -29,7 +29,7 @@ export function wrongWith({ name, text, panel }: Drawn, { figure, reading }: Exp
   return wrong;
 }
 
-/** A figure that should stand there, and its decimals or how else it is to be read. */
+/** The figure that a number should show, and its decimals or how else it is read. */
 export interface Expected {
   figure: { value: unknown; source: string; asOf?: unknown; absent?: boolean; reason?: string };
   reading: number | 'base' | 'usd' | 'count' | 'age' | 'share';
@@ -37,7 +37,7 @@ export interface Expected {
 
 interface Decimal {
   digits: bigint;
-  /** Digits behind the point; fewer than none of a number in thousands and above. */
+  /** Digits behind the point; negative for a number in a larger unit. */
   scale: number;
 }
 
@@ -54,7 +54,7 @@ function decimalOf(value: string, reading: Expected['reading']): Decimal {
 const POWERS: Record<string, number> = { M: 6, B: 9, T: 12, Q: 15, '%': 0, '×': 0, '': 0 };
 const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
-/** What a reader takes a text for; null where it is no number. */
+/** The number that a reader sees in a text; null where it is not a number. */
 export function drawnDecimal(text: string): Decimal | null {
   const [, sign, whole = '', fraction = '', suffix = '', power] =
     /^([−-]?)\$?([\d,]+)(?:\.(\d+))?([MBTQ%×]?)(?:10(⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+))?$/.exec(text) ?? [];
@@ -87,7 +87,7 @@ export function isCutOf(seen: Decimal, whole: Decimal, toCents = false): boolean
 
 const commas = (digits: string) => digits.replaceAll(/\B(?=(\d{3})+$)/g, ',');
 
-/** Numbers of a page that are not as the API has them, are drawn and not expected, or are expected and not drawn. */
+/** Numbers of a page that differ from the API's, are drawn and not expected, or are expected and not drawn. */
 export function differences(drawn: readonly Drawn[], expected: ReadonlyMap<string, Expected>): string[] {
   const seen = new Set<string>();
   const wrong = drawn.flatMap((one) => {

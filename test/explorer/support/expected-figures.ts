@@ -14,7 +14,7 @@ export type ExpectedFigures = Map<string, Expected>;
 
 type Line = readonly [place: string, figure: Expected['figure'], reading: Expected['reading'] | null];
 
-/** Base units stand where nobody knows the decimals. */
+/** Where decimals are not known, base units are shown. */
 const byPlace = (lines: readonly Line[]): ExpectedFigures =>
   new Map(lines.map(([place, figure, reading]) => [place, { figure, reading: reading ?? 'base' }]));
 
@@ -142,14 +142,14 @@ export function ofCoin(answers: Answers): ExpectedFigures {
   ]);
 }
 
-/** A sum that has balances of another asset in it is none of the quote asset. */
+/** A sum with balances of another asset is not an amount of the quote asset: it is absent. */
 function localOf({ local, localOfOtherAssets: others }: LoopResponse['step4_deployed']): Figure {
   if (others === undefined || local.absent) return local;
   const reason = `account ${others[0]} holds another asset than the quote`;
   return { ...local, value: null, absent: true, reason };
 }
 
-/** As the page has to add up: absent as soon as a part is. */
+/** Adds figures as the page has to: the sum is absent as soon as a part is. */
 function sumOf(parts: Figure[]): Expected['figure'] {
   const missing = parts.find(({ absent }) => absent);
   if (missing !== undefined) return missing;
@@ -199,7 +199,7 @@ export function ofProtocol(answers: Answers, chosen: string): ExpectedFigures {
     ...(last === undefined
       ? []
       : DAY.flatMap(([name, figure]): Line[] => {
-          // Nothing is told in words, what may be missing is not.
+          // A day without anything is shown in words, with no number; one that may lack something is shown as absent.
           if (today === undefined && !last[figure].absent) return [];
           return [[`|${name}, ${last.day}`, (today ?? last)[figure], today?.decimals ?? null]];
         })),
@@ -211,7 +211,7 @@ export function ofProtocol(answers: Answers, chosen: string): ExpectedFigures {
       ];
     }),
     ...analytics.bridgeFlow.perVenue.flatMap((venue): Line[] => [
-      // It is told in words that they are not counted.
+      // Where accounts are not counted, the page says so in words.
       ...(venue.accountCount === null
         ? []
         : [

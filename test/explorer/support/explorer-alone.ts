@@ -6,7 +6,7 @@ import { createLatest } from '../../../api/latest/latest.ts';
 import { SETTINGS } from '../../api/support/api.ts';
 import { closeTab, openBrowser, openTab, type Tab } from './tab.ts';
 
-/** The pages and a browser that asks for them, without a store: what the API answers a test says itself. */
+/** The pages and a browser, without a store: each test decides what the API answers. */
 export function useExplorerAlone(): { another(): Promise<Tab> } {
   let api: Listening;
   let browser: Browser;

@@ -2,7 +2,7 @@ import type { APIResponse, Page, Route } from 'playwright-core';
 import type { CoinHistoryResponse } from '../../../schemas/responses/history.ts';
 import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 
-/** What somebody may be sent in an address: markup, turning and hidden characters, names that every object has. */
+/** Texts for links that somebody may be sent: markup, direction marks, hidden characters, names all objects have. */
 const IN_ADDRESSES = [
   '"></script><script>globalThis.harmed = 1</script><b onmouseover="globalThis.harmed = 1">bold</b>',
   '\u202egnp.exe\u2066 \u0000\u0007\u001b[2J\u200b\u00ad',
@@ -10,7 +10,7 @@ const IN_ADDRESSES = [
   'constructor',
 ];
 
-/** What strangers would write where they may; each ends what it might stand in. */
+/** Texts that strangers might write; each closes the markup that it might stand in. */
 const WORDS = [
   ...IN_ADDRESSES,
   '<img src="https://elsewhere.example/x.png" onerror="globalThis.harmed = 1">',
@@ -23,7 +23,7 @@ const WORDS = [
 const FIELDS =
   /^(name|symbol|mintName|mintSymbol|quoteSymbol|symbolSource|\w*AbsentReason|text|ref|venue|reason|error|provider|uri|image|\w+Url|category|by|source)$/;
 
-/** Addresses that somebody may be sent, of any of the pages. */
+/** Links to any of the pages that somebody may be sent. */
 export const hostileAddresses = (): string[] =>
   IN_ADDRESSES.map(encodeURIComponent).flatMap((word) => [
     `/explorer/coins/${word}`,
@@ -31,7 +31,7 @@ export const hostileAddresses = (): string[] =>
     `/explorer/protocol?quote=${word}&range=${word}`,
   ]);
 
-/** The same answer with such words in all of those fields. */
+/** The same answer with hostile texts in all of FIELDS. */
 function altered(value: unknown, count: { at: number }): unknown {
   if (Array.isArray(value)) return value.map((entry) => altered(entry, count));
   if (typeof value !== 'object' || value === null) return value;
@@ -39,7 +39,7 @@ function altered(value: unknown, count: { at: number }): unknown {
     if (!FIELDS.test(name) || (typeof inner !== 'string' && inner !== null))
       return [name, altered(inner, count)];
     count.at += 1;
-    // Where there is no reason there is a figure.
+    // Where `reason` is null the figure is there: leave it so.
     return [
       name,
       inner === null && name === 'reason' ? null : `${WORDS[count.at % WORDS.length]} ${count.at}`,
@@ -51,7 +51,7 @@ function altered(value: unknown, count: { at: number }): unknown {
 export const isApi = ({ pathname }: URL) =>
   !pathname.startsWith('/explorer/') || pathname === '/explorer/decimals';
 
-/** What the API answers; null where it is a refusal, which goes on as it is: of a machine with far more to do the page asks again. */
+/** The API's answer; null where a very busy machine refuses, which the page is given as it is: it asks again. */
 async function answerTo(route: Route): Promise<APIResponse | null> {
   const response = await route.fetch({ timeout: PATIENCE_MS });
   if (response.ok()) return response;
@@ -59,7 +59,7 @@ async function answerTo(route: Route): Promise<APIResponse | null> {
   return null;
 }
 
-/** From now on every answer of the API is hostile, and so is what the streams tell. */
+/** From now on every answer of the API is hostile, and so are the events of its streams. */
 export async function makeHostile(page: Page): Promise<void> {
   const count = { at: 0 };
   await page.route(isApi, async (route: Route) => {
@@ -86,13 +86,13 @@ export async function makeHostile(page: Page): Promise<void> {
   });
 }
 
-/** What a stream tells, made of which answer. */
+/** Streams: the answer whose items they send, and as which events. */
 const STREAMED: readonly [path: string, from: string, events: readonly string[]][] = [
   ['/stream/rankings', '/rankings', ['ranking']],
   ['/stream/activity', '/rankings', ['activity', 'post']],
 ];
 
-/** From now on the API answers as one whose store is gone. */
+/** From now on the API answers as if its store were gone. */
 export const loseStore = (page: Page): Promise<unknown> =>
   page.route(isApi, (route) =>
     isStream(route)
@@ -108,7 +108,7 @@ const isStream = (route: Route) => new URL(route.request().url()).pathname.start
 const silent = (route: Route) =>
   route.fulfill({ contentType: 'text/event-stream', body: 'retry: 600000\n\n' });
 
-/** What of such words took effect or stands in the page unmarked. */
+/** Where hostile texts took effect, or stand in the page unmarked. */
 export const harm = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(String.raw`(() => {
     const found = [];
@@ -131,7 +131,7 @@ export const harm = (page: Page): Promise<string[]> =>
     return found;
   })()`);
 
-/** From now on a policy's activity is this long: its newest event, as the API has it, so many times. */
+/** From now on a policy's activity has so many rows: its newest event, repeated. */
 export async function lengthenActivity(page: Page, rows: number): Promise<void> {
   let newest: { items: object[] } | undefined;
   await page.route(/\/coins\/\w+\/activity\?/, async (route: Route) => {
@@ -151,7 +151,7 @@ export async function lengthenActivity(page: Page, rows: number): Promise<void> 
   });
 }
 
-/** From now on an agent's newest post was written so many times. */
+/** From now on an agent's newest post is there so many times. */
 export const multiplyPosts = (page: Page, count: number): Promise<unknown> =>
   page.route(/\/coins\/\w+\/posts\?/, async (route: Route) => {
     const response = await answerTo(route);
@@ -183,7 +183,7 @@ export const emptyRankings = (page: Page): Promise<unknown> =>
 /** Rows that come at once: as many as the page asks for, or more. */
 const PAGE = 2_000;
 
-/** From now on only so many requests of the API are answered; the others wait, and so does whatever is a stream. */
+/** From now on only so many requests to the API are answered; the others stay open, and so do all streams. */
 export async function answerOnly(page: Page, most: number): Promise<void> {
   let answered = 0;
   await page.route(isApi, async (route) => {

@@ -9,7 +9,7 @@ import type { StatusResponse } from '../../../schemas/responses/status.ts';
 import { awaited } from '../../support/awaited.ts';
 import { placeEmbedded } from '../../support/pglite.ts';
 
-/** `npm start` on a small local chain, as somebody who tries it has it once the past of that chain is lived. */
+/** `npm start` on a small local chain, once the past of that chain has been made. */
 export interface Running {
   url: string;
   /** The policy whose agent's key is in the data directory. */
@@ -23,7 +23,7 @@ export interface Running {
 const MAIN = path.resolve(import.meta.dirname, '../../../start/main.ts');
 const FLAGS = ['--policies', '4', '--history', '200', '--rate', '1'];
 
-/** A past of two days is over when the newest slot is no older. */
+/** The past of two days has been made once the newest slot is no older than this. */
 const OF_NOW_MS = 60_000;
 
 async function pastLived(url: string): Promise<void> {

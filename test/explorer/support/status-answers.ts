@@ -2,7 +2,7 @@ import type { Figure } from '../../../schemas/figure.ts';
 import type { StatusResponse } from '../../../schemas/responses/status.ts';
 
 const count: Figure = { value: 0, source: 'a test', asOf: null };
-/** What the API says of itself where all is well, with the time of the newest slot and of what a keeper did last. */
+/** What /status answers where all is well, with the time of the newest slot and of a keeper's last action. */
 export const statusAt = (blockTime: number, lastAt: number): StatusResponse => ({
   protocol: { paused: false, source: 'a test', asOf: null },
   indexer: {

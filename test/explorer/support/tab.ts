@@ -9,9 +9,9 @@ export const CHROMIUM = (process.env.PATH ?? '')
   .map((directory) => path.join(directory, 'chromium'))
   .find((file) => existsSync(file));
 
-/** Lists below the address bar, which nobody sees here: two more pages for each that is opened, at twice its cost. */
+/** Lists below the address bar, which nobody sees here: they open two more pages with each, at twice its cost. */
 const ADDRESS_BAR = ['WebUIOmniboxPopup', 'WebUIOmniboxFullPopup', 'WebUIOmniboxAimPopup'];
-/** What playwright-core has off by itself: of several such lists Chromium takes the last alone. */
+/** What playwright-core disables itself: Chromium takes only the last of several such lists. */
 const OFF_ANYWAY = [
   'AvoidUnnecessaryBeforeUnloadCheckSync',
   'DestroyProfileOnBrowserClose',
@@ -43,7 +43,7 @@ const BUSY: [status: number, words: string][] = [
   [503, 'too many reads wait'],
 ];
 
-/** A page, and whatever it did that no page of the explorer may do. */
+/** A page, and everything it did that no page of the explorer may do. */
 export interface Tab {
   page: Page;
   /** Errors on the console, thrown errors, dialogs, and requests to another address than ours. */
@@ -55,7 +55,7 @@ export async function openTab(browser: Browser, url: string): Promise<Tab> {
   page.setDefaultTimeout(PATIENCE_MS);
   const faults: string[] = [];
   page.on('console', (line) => {
-    // Of an answer that is an error the console says less than the answer itself.
+    // The console says less about an error answer than the answer itself, which is recorded below.
     if (line.text().startsWith('Failed to load resource')) return;
     if (['error', 'warning'].includes(line.type()))
       faults.push(`${line.type()}: ${line.text()} at ${line.location().url}`);
@@ -71,7 +71,7 @@ export async function openTab(browser: Browser, url: string): Promise<Tab> {
   page.on('response', async (response) => {
     if (response.status() < 400) return;
     const body = await response.text().catch(() => 'a body that is gone');
-    // A machine with far more to do than this: the page says so and asks again, which is as it should be.
+    // A refusal of a very busy machine: the page says so and asks again, as it should.
     if (BUSY.some(([status, words]) => response.status() === status && body.includes(words))) return;
     faults.push(`answered ${response.status()} for ${response.url()}: ${body}`);
   });
@@ -99,7 +99,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/** Pixels by which the page is wider than its room, which the bar that scrolls it leaves. */
+/** Pixels by which the page is wider than the room beside its scroll bar. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate('Math.max(0, document.documentElement.scrollWidth - document.body.clientWidth)');
 
@@ -116,7 +116,7 @@ export const spilled = (page: Page): Promise<string[]> =>
     ].map((element) => 'spilled: ' + element.outerHTML.slice(0, 300));
   })()`);
 
-/** Amounts by which a ranking ranks that do not stand whole in their place; a unit may be cut. */
+/** Amounts in a ranking's sorted column that are not shown whole; a unit may be cut. */
 export const cutAmounts = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`(() => {
     const cut = (figure) => {
@@ -132,7 +132,7 @@ export const cutAmounts = (page: Page): Promise<string[]> =>
       .map(({ textContent }) => 'cut: ' + textContent);
   })()`);
 
-/** Whether an element shows less than the whole of its text; of another one, where that is given. */
+/** Whether an element shows less than its whole text, or than `text`, where that is given and put there first. */
 export const isCutOff = (page: Page, selector: string, text: string | null = null): Promise<boolean> =>
   page.evaluate(`(() => {
     const element = document.querySelector('${selector}');
@@ -152,7 +152,7 @@ export const reaches = (page: Page, selector: string): Promise<number> =>
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe holds to be serious or critical in the page as it stands; in the dark only colours differ. */
+/** What axe finds serious or critical in the page as it stands; for the dark scheme only its contrasts. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const light = await axe(page, '{ resultTypes: ["violations"] }');
@@ -183,7 +183,7 @@ export interface Drawing {
   pixels: number;
 }
 
-/** What each chart below a heading has drawn; `colours` are names of the style sheet by the chart's. */
+/** What each chart with a heading has drawn. @param colours the style sheet's names of colours, by the chart's name */
 export const drawings = (page: Page, colours: Record<string, string>): Promise<Drawing[]> =>
   page.evaluate<Drawing[]>(`(() => {
     const colours = ${JSON.stringify(colours)};

@@ -1,6 +1,6 @@
 import type { AccountUpdate, Update } from '../../../ingest/stream/geyser/update.ts';
 
-/** Updates as the stream of followed addresses tells them. */
+/** Updates as the stream of followed addresses brings them. */
 
 export const account = (slot: bigint, name = 1, value = 0): AccountUpdate => ({
   type: 'account',

@@ -11,7 +11,7 @@ export interface Ended {
   err: string;
 }
 
-/** The process of `npm run <command>`, and what it has said on its standard error by now. */
+/** Starts the process of `npm run <command>`. `said` returns its standard error so far. */
 export function startCommand(
   command: 'backfill' | 'ingest' | 'materialise' | 'replay',
   env: Record<string, string>,

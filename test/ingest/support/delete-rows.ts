@@ -2,8 +2,8 @@ import type { Params, Store } from '../../../clickhouse/client.ts';
 import { awaited } from '../../support/awaited.ts';
 
 /**
- * Deletes rows, and resolves once they are gone. A table at rest looks ten seconds apart for what it has to do, and a
- * delete waits for two such looks or three: to have merges started has the table look at once.
+ * Deletes rows, and resolves once they are gone. An idle table looks for work every ten seconds, and a delete waits for
+ * two or three such looks: starting merges has the table look at once.
  */
 export async function deleteRows(
   store: Store,

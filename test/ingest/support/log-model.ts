@@ -21,7 +21,7 @@ export interface LogModel extends StreamStore {
   markers: Record<'accounts' | 'transactions', bigint[]>;
   /** Slot of the last marker by topic and partition. */
   marked: Map<string, bigint>;
-  /** Up to which slot that marker says followed addresses are there. */
+  /** Slot up to which that marker says that followed addresses are in the log. */
   followed: Map<string, bigint>;
 }
 
@@ -61,7 +61,7 @@ export function createLogModel(partitions = 1): LogModel {
         applyRecord(topic, record);
         if (record.kind !== 'marker') continue;
         const place = `${topic}/${partition}`;
-        // A slot is marked again once followed addresses are there.
+        // A slot is marked a second time once followed addresses are in the log up to it.
         if (model.marked.get(place) !== record.slot)
           model.markers[topic as 'accounts' | 'transactions'].push(record.slot);
         model.marked.set(place, record.slot);

@@ -22,9 +22,9 @@ export interface StreamStage {
   /** Makes this many blocks, each once the sockets had their turn. */
   live(blocks: number): Promise<void>;
   start(options?: StartOptions): Running;
-  /** Makes a block every now and then until something is so. */
+  /** Makes a block every now and then until `so` holds. */
   liveUntil(what: string, so: () => boolean): Promise<void>;
-  /** Makes an empty block every now and then until something is so: nothing else happens on the chain meanwhile. */
+  /** Makes an empty block every now and then until `so` holds: nothing else happens on the chain meanwhile. */
   restUntil(what: string, so: () => boolean): Promise<void>;
   /** Resolves once every block is marked and no gap is open. */
   settled(): Promise<void>;
@@ -32,9 +32,9 @@ export interface StreamStage {
 }
 
 export interface StartOptions {
-  /** Another place to stream from than the stage's own server. */
+  /** Streams from this endpoint instead of the stage's own server. */
   endpoint?: string;
-  /** Another node than the stage's own. */
+  /** Uses this node instead of the stage's own. */
   rpcUrl?: string | readonly string[];
   silenceMs?: number;
   awayAfterMs?: number;
@@ -42,7 +42,7 @@ export interface StartOptions {
   compareMs?: number;
   startSlot?: bigint;
   commitment?: 'confirmed' | 'finalized';
-  /** Another log than one in this process, and where it ends. */
+  /** Another log than the one in this process, and its last position. */
   log?: LogWriter & LogReader;
   position?: StreamStore['position'];
 }
@@ -57,14 +57,14 @@ export interface StageOptions extends Partial<Pick<ChainOptions, 'cutLogs' | 'sk
   policies: number;
   retentionSlots?: number;
   modes?: Partial<ProviderModes>;
-  /** Of the log's topics, where it is not one in this process. */
+  /** Partitions of the log's topics, where it is not the one in this process. */
   partitions?: number;
 }
 
-/** Blocks that are made while something is waited for: at once the first of them, then as a chain makes them. */
+/** While something is awaited, so many blocks are made at once, and the rest at a chain's pace (BLOCK_MS). */
 const SWIFT_BLOCKS = 50;
 const BLOCK_MS = 250;
-/** What was cut off behind the last block, and is not replayed, comes with the next; a stream where none comes is dead. */
+/** Blocks go on at this pace: what was cut off after the last is not replayed, and a stream without slots is dead. */
 const RESTS_MS = 2_000;
 
 export async function openStreamStage({
@@ -166,7 +166,7 @@ export async function openStreamStage({
       return self;
     },
     settled: async () => {
-      // A stream that connects after the last block has nothing to begin with.
+      // A stream that connects after the last block receives nothing before the next.
       await stage.liveUntil('it streams', () => model.markers.transactions.length > 0);
       let madeAt = performance.now();
       await awaited(async () => {
@@ -194,7 +194,7 @@ export async function openStreamStage({
   return stage;
 }
 
-/** Resolves once something is so. */
+/** Resolves once `so` holds. */
 export const until = (what: string, so: () => boolean): Promise<void> =>
   awaited(() => {
     if (!so()) throw new Error(`not yet: ${what}`);

@@ -5,7 +5,7 @@ import tls from 'node:tls';
 import { SubscribeUpdate } from '@triton-one/yellowstone-grpc';
 import { CERTIFICATE, EXPIRED } from '../../support/certificate.ts';
 
-/** What something that is no kind server does with a connection. */
+/** What a misbehaving server does with a connection. */
 export type Answers = (socket: Socket) => void;
 
 const GRPC = { ':status': 200, 'content-type': 'application/grpc' };
@@ -31,7 +31,7 @@ function over2(onStream: (stream: http2.ServerHttp2Stream) => void): Answers {
   return (socket) => server.emit('connection', socket);
 }
 
-/** Again and again as long as the stream is there. */
+/** Writes the bytes again and again as long as the stream is open. */
 function repeated(stream: http2.ServerHttp2Stream, bytes: Buffer): void {
   const timer = setInterval(() => stream.write(bytes), EACH_MS);
   stream.on('close', () => clearInterval(timer));
@@ -53,7 +53,7 @@ const showing =
 
 const overTls = showing(CERTIFICATE);
 
-/** Those that say nothing, and go on saying it. */
+/** Servers that never say anything, or nothing that counts, and never end the request. */
 export const SILENT: Record<string, Answers> = {
   'a connection that nobody answers': () => {},
   'a session in which no request is answered': over2(() => {}),
@@ -69,7 +69,7 @@ export const SILENT: Record<string, Answers> = {
   }),
 };
 
-/** Those that end what was asked, each with what is served of it. */
+/** Servers that end the request, each with the reason that is served. */
 export const ENDING: Record<string, [answers: Answers, words: RegExp]> = {
   'a connection that is closed at once': [(socket) => socket.destroy(), /is not reachable$/],
   'a message that claims to be of a gigabyte': [
@@ -129,7 +129,7 @@ export const ENDING: Record<string, [answers: Answers, words: RegExp]> = {
   'TLS where none was asked for': [overTls, /is not reachable$/],
 };
 
-/** Asked for TLS. */
+/** Servers that are asked for TLS, each with the reason that is served. */
 export const INSECURE: Record<string, [answers: Answers, words: RegExp]> = {
   'a certificate that nobody trusts': [overTls, /certificate is not valid$/],
   'a certificate that has expired': [showing(EXPIRED), /certificate has expired$/],

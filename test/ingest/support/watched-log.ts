@@ -2,7 +2,7 @@ import { createMemoryLog } from '../../../ingest/log/in-process.ts';
 import type { LogReader, LogWriter } from '../../../ingest/log/port.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 
-/** A log in this process that shows what was appended. */
+/** A log in this process that also puts what is appended into `records`. */
 export function watchedLog(records: LogRecord[]): LogWriter & LogReader {
   const log = createMemoryLog({ startOffsets: {} });
   return {

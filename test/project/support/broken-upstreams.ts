@@ -5,7 +5,7 @@ import * as grpc from '@grpc/grpc-js';
 /** Stands for every secret of a configuration; long enough to be taken for a key in a path. */
 export const MARK = 'marked-hunter2-secret';
 
-/** In the forms in which it travels too. */
+/** MARK, and the encoded forms in which it is sent. */
 export const MARKS = [MARK, Buffer.from(`user:${MARK}`).toString('base64'), encodeURIComponent(MARK)];
 
 type Fault = 'refuses' | 'fails' | 'no JSON' | 'redirects' | 'refuses the login' | 'its own error' | 'hangs';
@@ -18,13 +18,13 @@ const FAULTS: readonly Fault[] = [
 export interface BrokenUpstreams {
   /** An HTTP address with the mark in its login and its path. */
   http(name: string): string;
-  /** The same as CLICKHOUSE_URL has it. */
+  /** The same in the form of CLICKHOUSE_URL. */
   clickhouse: string;
-  /** host:port of what speaks some protocol of its own: Kafka. */
+  /** host:port for Kafka, which has a protocol of its own. */
   tcp: string;
   postgres: string;
   grpc: string;
-  /** Which faults were met at this HTTP address. */
+  /** The faults that requests to this HTTP address have met. */
   met(name: string): ReadonlySet<Fault>;
   /** Calls of the stream that were refused. */
   refused(): number;
@@ -32,8 +32,8 @@ export interface BrokenUpstreams {
 }
 
 /**
- * Everything outside, broken in one way after another, and repeating all that it was asked with: logins, tokens, paths.
- * @param hanging names whose rota ends with an answer that never comes.
+ * All upstreams, broken in one way after another, and repeating everything they were asked with: logins, tokens, paths.
+ * @param hanging names whose series of faults ends with an answer that never comes
  */
 export async function breakUpstreams(hanging: readonly string[] = []): Promise<BrokenUpstreams> {
   const met = new Map<string, Set<Fault>>();
@@ -92,7 +92,7 @@ export async function breakUpstreams(hanging: readonly string[] = []): Promise<B
   };
 }
 
-/** A Postgres that wants the password in the clear and tells it back in its refusal. */
+/** A Postgres that asks for the password in the clear and repeats it in its refusal. */
 function wrongPassword(socket: net.Socket): void {
   socket.on('error', () => {});
   socket.on('data', (data) => {
@@ -105,7 +105,7 @@ function wrongPassword(socket: net.Socket): void {
   });
 }
 
-/** A stream that refuses with one code after another, and tells the token back. */
+/** A stream that refuses with one code after another, and repeats the token. */
 function refusingStream() {
   const { UNAUTHENTICATED, INTERNAL, OUT_OF_RANGE, INVALID_ARGUMENT, UNKNOWN } = grpc.status;
   const codes = [UNAUTHENTICATED, INTERNAL, OUT_OF_RANGE, INVALID_ARGUMENT, UNKNOWN];

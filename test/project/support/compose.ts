@@ -54,7 +54,7 @@ export function readEnvFile(file: string): Record<string, string> {
   return Object.fromEntries([...lines].map(([, name, value]) => [name, value]));
 }
 
-/** The processes that are ours, by service, those of every profile. */
+/** The services that run our own processes, in every profile. */
 export function ourServices(compose: Compose): [string, Service][] {
   return Object.entries(compose.services).filter(([, service]) => service.build !== undefined);
 }

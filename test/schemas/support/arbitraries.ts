@@ -26,7 +26,7 @@ const SCALARS: Record<ScalarType, () => fc.Arbitrary<unknown>> = {
   i64: () => fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
 };
 
-/** Fields that hold less than their type does. */
+/** Fields that have fewer values than their type. */
 const NARROWER: Record<string, fc.Arbitrary<unknown>> = {
   mode: fc.constantFrom(0, 1),
   kind: fc.constantFrom(0, 1),
@@ -41,7 +41,7 @@ function anyField(key: string, type: FieldType): fc.Arbitrary<unknown> {
 
 const structs = new Map<string, fc.Arbitrary<KitValue>>();
 
-/** Well-formed values of a struct of the IDL, as kit takes them. To make what draws a text is long work: it is made once. */
+/** Well-formed values of an IDL struct, as kit takes them; kept, since an arbitrary of strings is slow to make. */
 export function anyStruct(name: string): fc.Arbitrary<KitValue> {
   const known = structs.get(name);
   if (known !== undefined) return known;

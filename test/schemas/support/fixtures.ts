@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const FOLDER = path.resolve(import.meta.dirname, '../../fixtures');
 
-/** What was recorded of the outside world, trimmed to what tests assert; by its path in the folder. */
+/** A recorded answer of the outside world, trimmed to what tests assert, by its path in the folder. */
 export function fixture(name: string): unknown {
   return JSON.parse(readFileSync(path.join(FOLDER, name), 'utf8'));
 }

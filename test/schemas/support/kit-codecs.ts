@@ -16,7 +16,7 @@ import {
 import idl from '../../../schemas/bankroll.idl.json' with { type: 'json' };
 import { camelCase, type FieldType, fieldsOf, type ScalarType } from '../../../schemas/program/idl.ts';
 
-/** The codecs of another hand, as the oracle of ours and the baseline of the benchmarks. */
+/** Codecs of an independent library, the oracle of ours and the baseline of the benchmarks. */
 const SCALARS: Record<ScalarType, () => unknown> = {
   pubkey: getAddressCodec,
   string: () => addCodecSizePrefix(getUtf8Codec(), getU32Codec()),

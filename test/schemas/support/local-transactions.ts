@@ -9,7 +9,7 @@ import { readTransaction } from '../../../schemas/transaction/transaction.ts';
 
 const FORM = { withIndex: true, versionOne: false, withTime: true };
 
-/** A transaction of the local chain as its RPC node tells it. */
+/** A transaction of the local chain as its RPC node answers it. */
 export function toldByNode(block: Block, tx: LedgerTransaction): ChainTransaction {
   const payload = Buffer.from(
     JSON.stringify(transactionJson(block, tx, { ...FORM, recorded: true, bare: false })),
@@ -33,7 +33,7 @@ export function ledgerAmounts({ events }: LedgerTransaction): Map<string, Record
   return sums;
 }
 
-/** The same of what was derived; an amount that is not decided is not there. */
+/** The same amounts as derived; one that is not decided is left out. */
 export function derivedAmounts(
   extract: Extract & { status: 'derived' },
 ): Map<string, Record<string, bigint>> {
@@ -49,7 +49,7 @@ export function derivedAmounts(
   );
 }
 
-/** Logs as they would be had the runtime cut them behind each line, or somebody on the way, who does not say so. */
+/** Logs cut behind each line in turn: by the runtime, which says so, or without `isSaid` by a relay, which does not. */
 export function* cutAtEveryLine(logs: readonly string[], isSaid = true): Generator<string[]> {
   for (let kept = 0; kept < logs.length; kept += 1)
     yield [...logs.slice(0, kept), ...(isSaid ? ['Log truncated'] : [])];

@@ -15,7 +15,7 @@ export interface Run {
   accounts?: Account[];
   data?: Uint8Array;
   steps?: Step[];
-  /** The runtime runs these without a line. */
+  /** The runtime prints no line for such a call. */
   precompile?: boolean;
 }
 
@@ -53,7 +53,7 @@ export function selfCall(program: Uint8Array, event: Uint8Array): Run {
   };
 }
 
-/** Cuts logs as the runtime does: what does not fit is dropped, the first time with a mark, and shorter lines go on. */
+/** Cuts logs as the runtime does: lines that do not fit are dropped, the first with a mark; shorter ones still fit. */
 export function cutLogs(logs: readonly string[], limitBytes: number): string[] {
   const kept: string[] = [];
   let written = 0;

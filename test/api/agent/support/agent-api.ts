@@ -18,11 +18,11 @@ export const PUBLIC_URL = 'https://agents.example/api';
 export interface AgentApi extends ApiAt {
   /** Slot at which the index holds every policy. */
   storedSlot: bigint;
-  /** Slots of changes of agents that the index holds, by mint. */
+  /** Slots of the changes of agents that the index holds, by mint. */
   agentChanges: Map<string, bigint>;
-  /** `down` fails and `hang` never answers when the index is asked. */
+  /** When the index is asked, `down` fails and `hang` never answers. */
   index: 'up' | 'down' | 'hang';
-  /** Something was written to its store. */
+  /** Tells the API that something was written to its store. */
   written(): void;
   close(): Promise<void>;
 }
@@ -32,13 +32,13 @@ export interface AgentApiOptions {
   rpc: Pick<FakeRpc, 'url'>;
   venueUrl: string | null;
   publicUrl?: string;
-  /** How long the node is waited for, and the venue: by default longer than any that answers takes. */
+  /** Timeouts of requests to the node and the venue; by default longer than any answer takes. */
   nodeMs?: number;
   venueMs?: number;
-  /** Budgets of the chain and of the venue: by default more than any test asks. */
+  /** Budgets of requests to the chain and the venue; by default more than any test needs. */
   chainBudget?: { perSecond: number; burst: number };
   venueBudget?: { perSecond: number; burst: number };
-  /** What the index says of how far it has come: by default that nothing is applied yet. */
+  /** How far the index says that it has come; by default nothing is applied yet. */
   place?: () => Promise<SlotTime | null>;
   /** The database of the read routes; none by default. */
   store?: Store;

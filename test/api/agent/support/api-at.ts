@@ -28,13 +28,13 @@ export interface ApiAt {
 }
 
 let addresses = 0;
-/** A client address that nobody used before, for tests that are not about limits of addresses. */
+/** A client address that was not used before, for tests that are not about limits by address. */
 export function freshAddress(): string {
   addresses += 1;
   return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`;
 }
 
-/** Only their schemas are used: nothing is asked of their parts. */
+/** Only the routes' schemas are used, so their parts may be empty. */
 const ROUTES = agentRoutes({} as AgentParts);
 
 function checkDeclared(path: string, { status, body, text }: Reply): void {

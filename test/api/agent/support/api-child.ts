@@ -17,6 +17,6 @@ const patient = { nodeMs: PATIENCE_MS, venueMs: PATIENCE_MS };
 const rpc = { url: settings.rpcUrl };
 const api = await startAgentApi({ db, rpc, venueUrl: settings.venueUrl, ...patient });
 process.send?.({ url: api.url });
-// Killed, it would not leave the next one what it has compiled.
+// A killed process would not write its compile cache for the next one.
 flushCompileCache();
 process.once('disconnect', () => process.exit(0));

@@ -1,13 +1,13 @@
 import net from 'node:net';
 
-/** Whether the server hears of the COMMIT before everything stops, or never does. */
+/** When to stop: before the server receives the COMMIT, or after it has carried it out. */
 export type Moment = 'before the commit' | 'after the commit';
 
-/** Stands between the service and a Postgres, and stops the world at one COMMIT. */
+/** A proxy between the service and a Postgres, which calls a test at one COMMIT and forwards nothing after that. */
 export interface CommitProxy {
   /** The server's address, through the proxy. */
   url: string;
-  /** At the next COMMIT, `stop` is called: before the server hears of it, or once it has acknowledged it to nobody. */
+  /** At the next COMMIT calls `stop`: before the server receives it, or at its answer, which is not forwarded. */
   atNextCommit(moment: Moment, stop: () => void): void;
   close(): Promise<void>;
 }

@@ -25,7 +25,7 @@ export interface FakeRpc {
   fault: 'busy' | 'refuse' | 'hang' | 'stale' | null;
   /** minContextSlot of the requests so far. */
   asked: (number | undefined)[];
-  /** Has something happen before the next answer about an account of this type. */
+  /** Runs `happens` before the next answer about an account of this type. */
   holdNext(type: 'Policy' | 'Model' | 'Origin', happens: () => Promise<void>): void;
   policy(policy: FakePolicy): void;
   /** As if there had never been a policy of the mint. */

@@ -2,7 +2,7 @@ import http from 'node:http';
 
 type Json = Record<string, unknown>;
 
-/** An options venue with one contract, whose answers a test may bend. */
+/** An options venue with one contract, whose answers a test may change. */
 export interface FakeVenue {
   url: string;
   /** Fields that replace the contract's and the quote's own. */
@@ -10,11 +10,11 @@ export interface FakeVenue {
   ticker: Json;
   version: 2 | 3;
   fault: 'garbage' | 'busy' | 'hang' | 'refuse' | 'poison' | 'another' | null;
-  /** What happens between a question for a quote and its answer; once. */
+  /** Runs between a request for a quote and its answer; once. */
   beforeTicker: (() => Promise<void>) | null;
-  /** The method that says it knows no such instrument. */
+  /** The method that answers that there is no such instrument. */
   unknown: 'get_instrument' | 'get_ticker' | null;
-  /** The method that answers an error of the venue's own, and which. */
+  /** The method that answers with an error of the venue's own, and the error's code. */
   error: { method: 'get_instrument' | 'get_ticker'; code: number } | null;
   /** HTTP status of its own errors. */
   refusalStatus: number;

@@ -2,12 +2,12 @@ export interface LossyNetwork {
   sent: { method: string; path: string; body: string }[];
   /** An answer that is lost after the service gave it, or a request before the service gets it; once. */
   lose: { path: string; when: 'answer' | 'request' } | null;
-  /** Reads of the path are answered by these first, and the service is not asked. */
+  /** Reads of the path are answered with these first, without the service. */
   instead: { path: string; answers: Response[] };
   fetch: typeof fetch;
 }
 
-/** What was sent, and ways to lose it. */
+/** A `fetch` that records what is sent, and can lose requests and answers. */
 export function lossyNetwork(): LossyNetwork {
   const net: LossyNetwork = {
     sent: [],

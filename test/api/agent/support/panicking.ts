@@ -3,7 +3,10 @@ import path from 'node:path';
 import { openEmbedded } from '../../../../api/postgres/embedded.ts';
 import type { Queries } from '../../../../api/postgres/port.ts';
 
-/** What an embedded engine answers whose log cannot be gone on with, as on a full disk, and then can. A process of its own: it may never end. */
+/**
+ * Reports what an embedded engine answers while its log cannot be written to, as on a full disk, and after that. A
+ * process of its own, since it may never end.
+ */
 const directory = process.argv[2] as string;
 const db = await openEmbedded(directory, 0);
 const said: string[] = [];

@@ -1,18 +1,18 @@
 import net from 'node:net';
 
-/** What PgBouncer takes at the start of a connection, as it comes. */
+/** Startup parameters that PgBouncer accepts by default. */
 const TAKEN = new Set([
   ...['user', 'database', 'client_encoding', 'application_name'],
   ...['datestyle', 'timezone', 'standard_conforming_strings', 'intervalstyle'],
 ]);
 
 export interface Pooler {
-  /** The same database behind it. */
+  /** URL of the same database through the pooler. */
   url: string;
   close(): Promise<void>;
 }
 
-/** Stands before a Postgres and refuses, as PgBouncer does, whoever begins a connection with another parameter. */
+/** A proxy before a Postgres that refuses, as PgBouncer does, connections that begin with any other parameter. */
 export async function openPooler(postgres: string): Promise<Pooler> {
   const to = new URL(postgres);
   const open = new Set<net.Socket>();

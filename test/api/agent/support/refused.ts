@@ -17,12 +17,12 @@ export const BEARER_ROUTES: readonly [method: string, path: string, body: unknow
   ['GET', 'options/positions', undefined],
 ];
 
-/** Requests of one stage, and what shows that one was refused. */
+/** Checks that requests to one stage are refused. */
 export function refusalsOf(stage: AgentStage) {
   return {
     /**
-     * The reply is this refusal, in every part, and nothing was stored.
-     * @param ended how many sessions it ends.
+     * Checks that the reply is this refusal, in every part, and that nothing was stored.
+     * @param ended how many sessions it ends
      */
     refused: async (
       status: number,
@@ -50,7 +50,7 @@ export function refusalsOf(stage: AgentStage) {
       const { mint, agent } = stage.policy(changes);
       return { mint, agent, token: await stage.api.login(mint, agent) };
     },
-    /** Lets the posts and the refusals of a policy be of now: what is counted of a minute, however long they took. */
+    /** Dates a policy's posts and refusals to now, so that they count as the last minute's however long they took. */
     renew: async (mint: string): Promise<void> => {
       await stage.db.query('UPDATE posts SET created_at = clock_timestamp() WHERE mint = $1', [mint]);
       await stage.db.query(`UPDATE attempts SET at = clock_timestamp() WHERE subject = 'refused:' || $1`, [

@@ -11,18 +11,18 @@ export interface AgentStage {
   rpc: FakeRpc;
   venue: FakeVenue;
   api: AgentApi;
-  /** Processes beside it that wait for no node, or no venue: for one that hangs. */
+  /** APIs beside it with a short timeout for the node, or for the venue: for tests in which that one hangs. */
   impatient: { ofNode: AgentApi; ofVenue: AgentApi };
   /** A new policy of a new mint, whose agent is a new key. */
   policy(changes?: { mode?: number; originId?: number; modelId?: number }): { mint: string; agent: TestKey };
 }
 
-/** Of what hangs alone: the other is waited for as long as it takes. */
+/** Timeout for what hangs only; the other one is waited for as long as it takes. */
 const IMPATIENT_MS = 3_000;
 
 let minted = 0;
 
-/** Everything an agent meets, over one engine, for the tests of one block. */
+/** The API with its node and venue over one engine, for the tests of one block. */
 export function useAgentStage(engine: Engine): AgentStage {
   const stage = {} as AgentStage;
   const ends: (() => Promise<void>)[] = [];

@@ -1,9 +1,9 @@
 import http from 'node:http';
 
-/** A node that can be stuck: it answers what it last knew, at the slot of then, and heeds no minContextSlot. */
+/** A node that can be stuck: then it repeats earlier answers with their slots, and ignores minContextSlot. */
 export interface StaleNode {
   url: string;
-  /** From now on its answers are those it gave before. */
+  /** From now on it repeats the answers that it gave before. */
   stick(): void;
   goOn(): void;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Rows that say how often one of them was looked at. */
+/** Rows that count how often a property of any of them is read. */
 export function looked<T extends object>(rows: readonly T[]) {
   const counted = { times: 0 };
   const handler: ProxyHandler<T> = {

@@ -29,20 +29,20 @@ import { ours } from '../../../schemas/support/program-calls.ts';
 /** A batch of each topic. */
 export type Batches = Partial<Record<Topic, readonly LogRecord[]>>;
 
-/** Changes of these tables, each of which alone changes an answer, whichever of the others are told. */
+/** Changes of these tables. Each alone changes an answer, whichever of the others are announced. */
 export interface LastChanges extends Batches {
   tables: readonly ChangedTable[];
-  /** Where it shows. */
+  /** Which answers it changes. */
   in: 'histories' | 'others';
 }
 
-/** Of these nobody could see that nothing is told. */
+/** Tables for which no answer would show that a change was not announced. */
 export const LEFT_OUT = {
   /** Counted anew each second. */
   dead_letters: true,
-  /** What is brought is a closing state of its hour too, and those are told of with it. */
+  /** A brought state is a closing state of its hour too, and that is announced with it. */
   brought_changes: true,
-  /** So is the state of a slot whose time was told: where its hour begins is told with it. */
+  /** So is the state of a slot whose time was told: where its hour begins is announced with it. */
   hour_slots: true,
 } as const satisfies Partial<Record<ChangedTable, true>>;
 
@@ -50,11 +50,11 @@ export interface Stage {
   /** Whose figures are changed; the names of three of them are changed in three places. */
   policies: readonly [Policy, Policy, Policy];
   remote: VenueAccount;
-  /** Its transaction comes late. */
+  /** Signature of an event's transaction, which comes late. */
   event: string;
 }
 
-/** The signatures of transactions behind a slot that claimed fees, oldest first: hours and totals count those. */
+/** Signatures of transactions after a slot that claimed fees, oldest first: hours and totals count those. */
 export function claimsSince(chain: Chain, slot: bigint): string[] {
   const isClaim = ({ failed, events }: ChainTransactionFacts) =>
     failed === null && events.some(({ kind, fields }) => kind === 'FeesClaimed' && fields.quoteAmount > 0n);
@@ -84,15 +84,15 @@ export interface LastChangesOptions {
   stage: Stage;
   /** A slot of an hour that has ended, in which nothing happened. */
   quiet: bigint;
-  /** Of the last transactions, which have not come yet. */
+  /** Records of the last transactions, which are not in the log yet. */
   newest: readonly LogRecord[];
-  /** That of the stage's event, which has not come either. */
+  /** The record of the stage's event, which is not in the log yet either. */
   late: TransactionRecord;
   /** Unix milliseconds of readings. */
   readAt: number;
 }
 
-/** What is to stand before the changes, and them, in the order in which each can be seen. */
+/** The batches that must come before the changes, and the changes, in an order in which each of them shows. */
 export function lastChanges(options: LastChangesOptions): { before: Batches; changes: LastChanges[] } {
   const { chain, stage, quiet, newest, late, readAt } = options;
   const state = chain.state();
@@ -196,13 +196,13 @@ export function lastChanges(options: LastChangesOptions): { before: Batches; cha
       ],
       ...{ in: 'others', accounts, transactions: newest, readings: readings.map(reading) },
     },
-    // Of a curve that changes all pools are read again.
+    // Where a curve changes, all pools are read again.
     {
       tables: ['curve_configs'],
       in: 'others',
       accounts: [written('curves', { ...curve, curveType: 1 - curve.curveType })],
     },
-    // So is all of history with each of these.
+    // With each of these, all of history is read again.
     {
       tables: ['account_hours'],
       in: 'histories',
@@ -223,7 +223,7 @@ export function lastChanges(options: LastChangesOptions): { before: Batches; cha
       in: 'histories',
       accounts: [marker(tip + 1n, { missed: { after: quiet - 1n, to: quiet } })],
     },
-    // Events tell of an hour only where states do not.
+    // Events are used for an hour only where states do not show it.
     { tables: ['events_by_slot'], in: 'histories', transactions: [late] },
     // Sums over all policies are absent from then on.
     {
@@ -236,7 +236,7 @@ export function lastChanges(options: LastChangesOptions): { before: Batches; cha
         }),
       ],
     },
-    // And say how many are named that nobody has read.
+    // The reason then says how many accounts are named and were never read.
     {
       tables: ['named_accounts'],
       in: 'others',
@@ -256,7 +256,7 @@ const priced = (mint: Key, usd: string, at: number): Reading => ({
   ...{ startMarketCapUsd: null, graduationMarketCapUsd: null, graduationMultiple: null },
 });
 
-/** What each quote asset is worth from the first: without it nothing stands in an order of dollars. */
+/** First prices of all quote assets: without one a policy has no place in an order by dollars. */
 export function firstPrices(chain: Chain, readAt: number): LogRecord[] {
   const quotes = new Set([...chain.state().policies.values()].map(({ quoteMint }) => quoteMint));
   return [...quotes].map((mint) => ({ kind: 'reading', readAt, reading: priced(mint, '1', readAt) }));

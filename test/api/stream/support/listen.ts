@@ -22,7 +22,7 @@ export interface Listener {
   close(): void;
 }
 
-/** Listens to a stream as a browser does. @param never events that fail whoever waits for others */
+/** Listens to a stream as a browser does. @param never events at which waiting for others fails */
 export async function listenTo(url: string, lastId?: string, never: string[] = []): Promise<Listener> {
   const abort = new AbortController();
   const reply = await fetch(url, {
@@ -32,7 +32,7 @@ export async function listenTo(url: string, lastId?: string, never: string[] = [
   const heard: Heard[] = [];
   let id = lastId ?? '';
   const first = Promise.withResolvers<string>();
-  // Not everybody asks for it.
+  // Not every test awaits it: its rejection must not count as unhandled.
   first.promise.catch(() => undefined);
   let over = false;
   let woken = Promise.withResolvers<void>();
@@ -62,7 +62,7 @@ export async function listenTo(url: string, lastId?: string, never: string[] = [
         wake();
       }
     } catch {
-      // Closed here, or cut off there.
+      // The test closed the stream, or the server cut it off.
     }
     over = true;
     first.reject(new Error(`${url} answered ${reply.status} and ended without an id: ${text}`));

@@ -1,5 +1,5 @@
 import { runApi } from '../../../../api/run.ts';
 import { PATIENCE_MS } from '../../../support/awaited.ts';
 
-/** The process of the API, of which nobody who wants posts beside events begins without them because they took their time. */
+/** The API's process, where no stream of events and posts begins without its posts because they are slow. */
 await runApi({ postsWaitMs: PATIENCE_MS });

@@ -44,7 +44,7 @@ export interface AuditStage {
 
 const AMOUNT_AT = 64;
 
-/** Token accounts that were read over RPC, and have another amount by now. */
+/** Token accounts that were read over RPC and whose amount has changed since. */
 async function olderBalances(store: Store, chain: Chain): Promise<string[]> {
   const read = await store.query<{ address: string; amount: string }>(
     `SELECT address, amount FROM token_accounts FINAL WHERE source = 'rpc' AND exists = 1`,
@@ -121,19 +121,19 @@ export async function openAuditStage(
     settled: () =>
       awaited(async () => {
         const { slot, followed } = await appliedState(store);
-        // A stream that connects after the last block has nothing to begin with.
+        // A stream that connects after the last block receives nothing before the next.
         if (slot === '0') await live(1);
         const tip = chain.tip().slot.toString();
         if (slot !== tip || followed !== tip)
           throw new Error(`applied up to ${slot}, followed up to ${followed}, of ${tip}`);
         if ((await openGaps(store)).length > 0) {
-          // Where the stream came late the chain has to go on before history is read.
+          // History reads a gap only once the chain has gone on behind it.
           for (let made = 0; made < SETTLED_AFTER; made += 1) await chain.produce([]);
           throw new Error('a gap is open');
         }
         const [older] = await olderBalances(store, chain);
         if (older === undefined) return;
-        // What came up a moment ago is read once its filter is at work, some slots later.
+        // An address that came up a moment ago is read once its filter is applied, some slots later.
         await chain.produce([]);
         throw new Error(`${older} was written since it was read`);
       }),

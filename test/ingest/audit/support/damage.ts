@@ -28,7 +28,7 @@ export function damageTo(store: Store) {
       { skip },
     );
 
-  /** Writes another version of a row over the newest one; answers how to write the old one again. */
+  /** Writes another version of a row over the newest one. @returns writes the old one again */
   async function overwrite(table: string, where: string, version: string, change: Record<string, unknown>) {
     const row = await one<Record<string, unknown>>(`SELECT * FROM ${table} FINAL WHERE ${where}`);
     const next = (by: bigint) => String(BigInt(row[version] as string) + by);

@@ -12,39 +12,40 @@ const SLOT_S = 360;
 export const HOUR_SLOTS = 10;
 export const HOURS = 12;
 const SLOTS = HOURS * HOUR_SLOTS;
-/** So many slots after a stream carries an account it was read, and the log says so. */
+/** So many slots after a stream begins to carry an account, it has been read and the log says so. */
 const SETTLED_SLOTS = 8;
 
-/** `asked`: a request asks for it, which is at work from a slot on. */
+/** `asked`: a request names the account, and is applied from a slot on. */
 type Phase = { is: 'stream' } | { is: 'rota' } | { is: 'asked'; from: number };
 
 interface One {
   name: string;
   address: string;
   born: number;
-  /** What stood there at the end of each slot; undefined before it was there. */
+  /** Its amount at the end of each slot; undefined before it existed. */
   amounts: (number | undefined)[];
   written: Set<number>;
   phase: Phase;
   told: number | null;
-  /** From which slot on it is wholly streamed, known, and told to be; null where it is not. */
+  /** Slot from which on it is wholly streamed and known, and the log says so; null where it is not. */
   since: number | null;
-  /** Ends of hours that have to be known. */
+  /** Ends of hours at which its state must be known. */
   sure: Set<number>;
 }
 
 export interface CarriedStory {
   log: LogRecord[];
   accounts: Pick<One, 'name' | 'address' | 'sure'>[];
-  /** What an account was at the beginning of the hour that ends the others. */
+  /** An account's amount at the end of `end` hours. */
   truth(address: string, end: number): number | undefined;
 }
 
 const timeAt = (slot: number) => FIRST_HOUR * 3_600 + slot * SLOT_S;
 
 /**
- * The log of a provider that carries some addresses, loses them and carries them again, of processes that end anywhere and
- * go on from the last marker, with what the log says of losses known to them late at times; beside what the chain had.
+ * The log of processes that end anywhere and go on from the last marker, with a provider that carries some addresses,
+ * loses them and carries them again. At times a process learns late which losses the log has. Beside it stands what the
+ * chain had.
  */
 export function carriedStory(random: () => number, count: number): CarriedStory {
   const pick = (below: number) => Math.floor(random() * below);
@@ -67,7 +68,7 @@ export function carriedStory(random: () => number, count: number): CarriedStory 
     one.told = amount;
     put(record);
   };
-  /** Read at that slot or later, and put behind what the stream brought up to there. */
+  /** Reads accounts at that slot or later, and logs them behind what the stream brought up to that slot. */
   const read = (addresses: readonly string[], notBefore: bigint) => {
     for (const address of addresses) {
       const slot = Math.max(Number(notBefore), now) + pick(3);
@@ -77,7 +78,7 @@ export function carriedStory(random: () => number, count: number): CarriedStory 
   const streamed = () => accounts.filter(({ phase }) => phase.is === 'stream').map(({ address }) => address);
   const begin = (): Carried => {
     const known = uncarriedOf(log);
-    // Of what the log holds a store knows all, or not yet.
+    // The store knows all losses that the log holds, or none of them yet.
     const isLate = pick(2) === 0;
     const created = createCarried({
       ...{ lost: isLate ? [] : known, expectedAt: () => 'token_account' },
@@ -129,7 +130,7 @@ export function carriedStory(random: () => number, count: number): CarriedStory 
       } else if (one.phase.is === 'stream' && pick(25) === 0) lose(one, slot - 1);
       else if (one.phase.is === 'rota' && pick(12) === 0) ask(one, slot + pick(3));
       if (one.phase.is === 'asked' && one.phase.from === slot) {
-        // Its filter came to work somewhere in this slot.
+        // Its filter is applied somewhere within this slot.
         if (one.written.has(slot) && pick(2) === 0) state(one, slot, 'stream');
         one.phase = { is: 'stream' };
         one.since = slot + SETTLED_SLOTS;
@@ -141,7 +142,7 @@ export function carriedStory(random: () => number, count: number): CarriedStory 
     put({ kind: 'marker', slot: BigInt(slot), parent: BigInt(slot) - 1n, blockTime: timeAt(slot) });
     carried.marked(BigInt(slot));
     for (const act of due.get(slot) ?? []) act();
-    // A marker that not every partition has is not gone on from, and nothing stands behind it.
+    // At times a marker is not in every partition: nothing stands behind it, and the next process starts before it.
     const isWhole = log.at(-1)?.kind !== 'marker' || pick(20) > 0;
     for (const one of isWhole ? accounts : []) {
       if (one.phase.is === 'rota' && pick(3) === 0 && one.amounts[slot] !== one.told) state(one, slot, 'rpc');
@@ -165,7 +166,7 @@ function storyOf(name: string, pick: (below: number) => number): One {
   for (let slot = born; slot < SLOTS; slot += 1) {
     const before = amounts[slot - 1];
     if (before === undefined || pick(4) === 0) written.add(slot);
-    // To and fro: what is read twice may have been another between.
+    // Amounts return to earlier values: one that is read twice alike may have changed in between.
     amounts[slot] = written.has(slot) ? pick(3) : before;
   }
   const phase: Phase = { is: 'rota' };

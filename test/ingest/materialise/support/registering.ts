@@ -32,7 +32,7 @@ const register = (name: string): Run => {
 
 /**
  * A transaction that registers venue accounts of the policy of `mint`.
- * @param heard so many events come before the logs are cut
+ * @param heard how many events are logged before the logs are cut
  */
 export function registering(
   slot: bigint,

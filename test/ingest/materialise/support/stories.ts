@@ -15,7 +15,7 @@ const SLOT_S = 600;
 
 type Bytes = Pick<AccountRecord, 'owner' | 'data' | 'expected'>;
 
-/** What an account is with an amount; `noise` is nothing that we keep. */
+/** An account's state with an amount; `noise` changes bytes that are not stored. */
 type Kind = (name: string, amount: number, noise: number) => Bytes & Partial<AccountRecord>;
 
 const token = (amount: number, noise: number): Uint8Array => {
@@ -37,7 +37,7 @@ const KINDS: Kind[] = [
   (_, amount, noise) => ({ owner: TOKEN, data: token(amount, noise), expected: 'token_account' }),
   (_, amount) => ours(policyBytes({ feesClaimed: BigInt(amount), hwm: BigInt(amount) })),
   (_, amount) => ours(kitEncode('Origin', { id: amount, name: 'o', assetClassMask: 1, maxRisk: 1, bump: 1 })),
-  // Of one that is made anew where another stood.
+  // An address where a mint is closed and a token account made, or the reverse.
   (_, amount, noise) =>
     amount === 0
       ? { owner: TOKEN, data: mint(amount), expected: 'mint' }
@@ -57,8 +57,8 @@ const nothing = { owner: SYSTEM, data: new Uint8Array(0), lamports: 0n };
 const timeAt = (slot: number): number => START + slot * SLOT_S;
 
 /**
- * A log of accounts: what the chain has of each, of which the stream tells some, late at times or twice, and readings
- * what was there, behind what the stream brought meanwhile at times; some of it without a time, which is told later.
+ * A log of account states. The stream brings some of the chain's states, at times late or twice. Readings bring what was
+ * there, at times behind what the stream brought meanwhile. Some states have no time, which is told later.
  */
 export function logOfStories(random: () => number, accounts: number, slots: number): LogRecord[] {
   const pick = (below: number) => Math.floor(random() * below);
@@ -101,7 +101,7 @@ export function logOfStories(random: () => number, accounts: number, slots: numb
       if (isWritten || pick(3) === 0) {
         const { address } = told({});
         const time: TimeRecord = { kind: 'time', address, slot: BigInt(slot), blockTime: timeAt(slot) };
-        // Nobody asks for it before what has none is stored.
+        // A time is asked for only once the state without one is stored.
         later(slot + 9 + pick(9), time);
       }
     }

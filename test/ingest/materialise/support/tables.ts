@@ -3,7 +3,7 @@ import { addedUp, POLICY_SUMS, QUOTE_SUMS } from '../../../../clickhouse/sum-col
 
 export type Tables = Record<string, unknown[]>;
 
-/** What readers add up or list, in one order, without what says when and by whom it was written. */
+/** The rows that readers sum or list, in a fixed order, without columns that say when and by whom they were written. */
 export async function readTables(store: Store): Promise<Tables> {
   const read = (table: string, order: string, except: string) =>
     store.query(

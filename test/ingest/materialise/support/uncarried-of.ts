@@ -2,7 +2,7 @@ import type { LostBefore } from '../../../../ingest/stream/followed-stream/carri
 import type { LogRecord } from '../../../../schemas/records.ts';
 import { encodeBase58 } from '../../../../schemas/solana/base58.ts';
 
-/** What a log says that no stream carries at its end. */
+/** The addresses that no stream carries at the end of a log, by what it says. */
 export function uncarriedOf(log: readonly LogRecord[]): LostBefore[] {
   const told = log.filter((record) => record.kind === 'carried');
   return [...Map.groupBy(told, ({ address }) => encodeBase58(address))].flatMap(([address, records]) => {

@@ -52,9 +52,9 @@ export interface Stage {
   databases: Databases;
   prefix: string;
   log: LogWriter;
-  /** A materialiser that follows the serving database. @param older stands for a decoder before it was mended */
+  /** A materialiser that follows the serving database. @param older changes batches as an older, wrong decoder would */
   live(older?: (batch: LogBatch) => LogBatch): Live;
-  /** `npm run replay` with these flags. @param wrap what is put around each database that it opens */
+  /** `npm run replay` with these flags. @param wrap wraps each database that it opens */
   replay(flags?: FlagValues, wrap?: (store: Store) => Store): Run;
   /** Resolves once the whole log is applied. */
   applied(store: Store): Promise<void>;
