@@ -57,8 +57,8 @@ const nothing = { owner: SYSTEM, data: new Uint8Array(0), lamports: 0n };
 const timeAt = (slot: number): number => START + slot * SLOT_S;
 
 /**
- * A log of account states. The stream brings some of the chain's states, at times late or twice. Readings bring what was
- * there, at times behind what the stream brought meanwhile. Some states have no time, which is told later.
+ * A log of account states. The stream brings some of the chain's states, at times late or twice. Readings bring what
+ * was there, at times behind what the stream brought meanwhile. Some states have no time, which is told later.
  */
 export function logOfStories(random: () => number, accounts: number, slots: number): LogRecord[] {
   const pick = (below: number) => Math.floor(random() * below);
