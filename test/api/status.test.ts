@@ -248,7 +248,7 @@ describe('status', () => {
     };
     await held.api.insert('stream_state', [told()]);
     await held.api.insert('applied', [appliedRow('accounts', 0), appliedRow('transactions', 0)]);
-    // Of no policy nothing is counted: that is so as far as the chain is applied.
+    // Without policies the count is 0, as of what is applied.
     expect(await backlog()).toEqual([0, isoTime(TIME + 400)]);
     await held.api.insert(
       'policies',

@@ -12,7 +12,7 @@ const held = useApi();
 const get = async <T>(path: string) => (await held.api.get<T>(path)).body;
 
 let told = 0;
-/** What ingestion tells of the stream now. */
+/** Writes what ingestion says about its stream. */
 const tell = (listed: number | null, listed_slot: string | null = null, lag_ms = '0') => {
   told += 1;
   const [read_at, since] = [String(NOW - 1_000 + told), String(NOW - 60_000)];
@@ -69,7 +69,7 @@ test('counts and sums over all policies are absent while nothing proves that all
   await held.api.insert('policies', [policyRow('a', 'usd'), policyRow('b', 'usd')]);
   await held.api.insert('catalogue', [{ read_at: String(NOW), rows: pairs }]);
   await held.api.insert('gaps', [gapRow('999')]);
-  // Before ingestion has told anything nothing proves it either.
+  // Before ingestion has written anything, nothing proves it either.
   expect(new Set((await allTold()).counts)).toEqual(new Set([null]));
   await tell(1);
   expect((await allTold()).counts).toEqual([2, 0, 2, 0, 0, 2, 0, 2, 2, 2]);
@@ -108,12 +108,12 @@ test('a list that was proved whole is believed once its accounts are applied, on
   expect(new Set((await allTold()).counts)).toEqual(new Set([null]));
   await applied(1, '1501');
   expect((await allTold()).counts).toEqual([2, 0, 2, 0, 0, 2, 0, 2, 2, 2]);
-  // A later one says no more, and one from before this was told nothing of a slot.
+  // A later list changes nothing, and rows of older versions have no slot of the list.
   await tell(1, '1501');
   expect((await allTold()).counts[0]).toBe(2);
   await tell(1);
   expect((await allTold()).counts[0]).toBe(2);
-  // Of an old log only the slot says that the list is here.
+  // For an old log only the slot shows that the list is in the index.
   await tell(1, '1501', '30001');
   expect((await allTold()).counts[0]).toBe(2);
   for (const listed of [1, null]) {
@@ -135,7 +135,7 @@ test('where history is complete, and every account that it names was read, nothi
   await held.api.insert('catalogue', [{ read_at: String(NOW), rows: pairs }]);
   await held.api.insert('events', [
     eventRow('a', 'PolicyInitialised', 0),
-    // Of the protocol, and of no policy.
+    // An event of the protocol, and not of a policy.
     eventRow('', 'ProtocolPauseSet', 2, { policy: '', mint: '' }),
     eventRow('b', 'VenueRegistered', 1, registered),
   ]);

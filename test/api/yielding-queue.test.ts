@@ -2,7 +2,7 @@ import { setImmediate as whatElseCame } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createYieldingQueue } from '../../api/postgres/yielding-queue.ts';
 
-/** An engine that works on the thread that asks it: each question takes so long, by a clock of its own. */
+/** An engine that works on the calling thread: each query takes so long by a simulated clock. */
 function engine(tookMs: number) {
   let now = 0;
   const inSlices = createYieldingQueue({ now: () => now });

@@ -7,7 +7,7 @@ import { runChaos } from './run.ts';
 
 const missing = brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? null : 'harms its own brokers');
 const SEED = process.env.CHAOS_SEED ?? 'chaos-1';
-/** Set by `npm run chaos`; alone, it is short. */
+/** Set by `npm run chaos`; without it the test is short. */
 const MINUTES = process.env.CHAOS_MINUTES === undefined ? null : Number(process.env.CHAOS_MINUTES);
 const POLICIES = Number(process.env.CHAOS_POLICIES ?? 24);
 const PLAN = planFaults(
@@ -16,7 +16,7 @@ const PLAN = planFaults(
     ? { durationMs: 25_000, scale: 0.3 }
     : { durationMs: MINUTES * 60_000, scale: 1, providers: process.env.CHAOS_PROVIDERS !== undefined },
 );
-/** Of one process, whatever it has to hold back. */
+/** Most memory of a process, however much it has to hold back. */
 const MOST_BYTES = 512 * 1024 * 1024;
 
 describe.skipIf(missing !== null)(
@@ -26,7 +26,7 @@ describe.skipIf(missing !== null)(
       'whatever is killed, frozen, cut, delayed or refused, nothing is lost, counted twice or served backwards',
       async () => {
         const kept = process.env.CHAOS_DIRECTORY;
-        // Where it outlives the run.
+        // A directory that outlives the run.
         const directory = kept ?? mkdtempSync('/tmp/chaos-');
         mkdirSync(directory, { recursive: true });
         const say = (line: string) => {

@@ -13,11 +13,11 @@ import { createWorld, type World } from './system/world.ts';
 const missing = brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? null : 'harms its own broker');
 const SEED = process.env.SEED ?? 'flaws-1';
 const FILE = 'test/chaos/flaws/flawed-materialise.ts';
-/** For a difference to go away. */
+/** How long a difference may last. */
 const PATIENT_MS = 120_000;
 const LOOKS = 5;
 
-/** The comparison at the end of the chaos test, put to the test: what breaks a rule must make it fail. */
+/** Tests the comparison at the end of the chaos test: a materialiser that breaks a rule must make it fail. */
 describe.skipIf(missing !== null)(
   `broken variants (seed ${SEED})${missing === null ? '' : ` (${missing})`}`,
   () => {
@@ -47,7 +47,7 @@ describe.skipIf(missing !== null)(
       rmSync(directory, { recursive: true, force: true });
     });
 
-    /** One that materialises with a flaw, at the tip: until something breaks, its answers are exact. */
+    /** Starts a materialiser with a flaw and waits for the tip: until something breaks, answers are exact. */
     async function open(flaw: string): Promise<Actor> {
       stages += 1;
       stage = await openStage({ world, servers, directory, name: `flaw_${stages}`, partitions: 1, apis: 1 });
@@ -82,7 +82,7 @@ describe.skipIf(missing !== null)(
 
     test('one that commits before it inserts is caught, where it is killed in between', async () => {
       const flawed = await open('commit-first');
-      // What is final is compared with the chain, and what the flaw has lost would be read again.
+      // Without lists of signatures nothing is verified: else the lost events would be read again.
       world.node.behave({ lacks: ['getSignaturesForAddress'] });
       await killAt('die-before-insert', flawed);
       await expectWrongSums(stage, LOOKS);

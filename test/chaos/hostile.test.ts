@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runHostile } from './hostile/run.ts';
 
 const SEED = process.env.HOSTILE_SEED ?? 'hostile-1';
-/** Set by `npm run chaos -- --hostile`; alone, it is short. */
+/** Set by `npm run chaos -- --hostile`; without it the test is short. */
 const SECONDS = process.env.HOSTILE_SECONDS === undefined ? null : Number(process.env.HOSTILE_SECONDS);
 const MOST_TIMES = 3;
 const MOST_LAG_S = 5;
@@ -14,7 +14,7 @@ test(
       seed: SEED,
       aloneSeconds: SECONDS === null ? 1 : 30,
       seconds: SECONDS ?? 15,
-      // A machine that runs other tests beside it is no place for all of them.
+      // Fewer hostile clients on a machine that runs other tests at the same time.
       share: SECONDS === null ? 0.2 : 1,
     });
     const told = (name: string, met: typeof alone) =>
@@ -25,7 +25,7 @@ test(
     expect(alone.problems).toEqual([]);
     expect(beside.problems).toEqual([]);
     expect(beside.posts).toBeGreaterThan(0);
-    // Measured where it runs for long; here the machine does other things.
+    // Times are checked only in the long run: here the machine does other things too.
     if (SECONDS === null) return;
     expect(beside.p99).toBeLessThanOrEqual(MOST_TIMES * alone.p99);
     expect(beside.mostLagSeconds).toBeGreaterThan(0);

@@ -29,7 +29,7 @@ test(`every kind of fault is in ten minutes of any seed, and each is healed befo
   );
 });
 
-/** What of the stream's manners is another than a kind provider's. */
+/** The stream's modes that differ from those of a provider without limits. */
 function changedBy(modes: string): string[] {
   const { replay, beside, ...others } = readModes(modes);
   const kind: Record<string, unknown> = { ...WHOLE };

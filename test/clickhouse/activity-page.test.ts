@@ -24,13 +24,13 @@ test(`what is looked for among the newest events of a mint are its pages, howeve
       ...{ signature: signature(`event ${of}`), slot: String(10 + (of % 12)), position: of % 3 },
       ...{ tx_index: of % 5, has_index: 0, summary: `{"n":"${of}"}`, ...change },
     });
-  // Parts that are not merged: events of one slot in several of them, told again, with their index, and struck out.
+  // Unmerged parts: events of one slot are in several, repeated, some with their index, some struck out.
   for (let part = 0; part < 12; part += 1) {
     const rows = Array.from({ length: 1 + below(9) }, () => {
       const change = [{}, { has_index: 1, tx_index: below(5) }, { has_index: 2, kind: '' }][below(3)];
       return state(below(60), change as object);
     });
-    // A key is once in what is inserted at once: nothing says which of two is the newer.
+    // A key is in one insert once: nothing would say which of two rows is the newer.
     const once = [...new Map(rows.map((row) => [String(row.signature), row])).values()];
     await store.insert('events', [...once, eventRow('another', 'Routed', part)]);
     written.push(...once);
@@ -66,7 +66,7 @@ test(`so are the newest claims of mints that have many events, however many of t
       const once = [...new Map(rows.map((row) => [String(row.signature), row])).values()];
       await store.insert('events', [...once, eventRow(name, 'Routed', part)]);
     }
-    // Of one the newest claims are there several times, and all of them are struck out: more than is looked for.
+    // One mint's newest claims are there several times and all struck out: more rows than a page looks for.
     const all = Array.from({ length: 400 }, (_, of) =>
       state('struck', of, 10 + of, part === 7 ? isStruck : {}),
     );

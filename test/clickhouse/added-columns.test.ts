@@ -15,7 +15,7 @@ const ADD = 'ALTER TABLE policies ADD COLUMN IF NOT EXISTS added_since Nullable(
 
 let store: Store;
 
-/** One engine stands for both: a distributed table asks a local one of the same engine. */
+/** One engine stands for both: a distributed table reads a local one of the same engine. */
 const FORMS = {
   'one server': async () => [CREATE],
   'a cluster': async () => {
@@ -38,10 +38,10 @@ describe.each(forms)('a column that was added to accounts, on %s', (form) => {
     const at = (version: number, more = {}) => ({ version: String(version), ...more });
     await store.insert('policies', [policyRow('before', 'usd'), policyRow('read anew', 'usd', at(1))]);
     const added = form === 'one server' ? [ADD] : forCluster(ADD, 'main');
-    // A migration that was broken off is begun again.
+    // Twice, as a migration that was interrupted is begun again.
     for (const sql of [...added, ...added]) await store.command(sql.replace(" ON CLUSTER 'main'", ''));
     await store.insert('policies', [policyRow('read anew', 'usd', at(2, { added_since: 0 }))]);
-    // By a process of the version before.
+    // Written by a process of the previous version.
     await store.insert('policies', [policyRow('without', 'usd')]);
     const rows = await store.query<{ mint: string; added_since: number | null }>(
       'SELECT mint, added_since FROM policies FINAL',

@@ -47,7 +47,7 @@ test('who has read of more writers than one question may name begins anew where 
   try {
     const announce = createAnnouncer(server);
     await announce(changed('first'));
-    // Each process that ever wrote is one, and goes on being one where it writes no more.
+    // Each process that ever wrote has an entry, also after it has stopped writing.
     const past = Array.from({ length: 3_000 }, () => [randomUUID(), 1n] as const);
     const anew = await changesAfter(server, new Map([...past, ...(await changePlace(server))]));
     expect(anew.changes).toBeNull();

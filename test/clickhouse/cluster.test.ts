@@ -16,7 +16,7 @@ afterAll(() => store.close());
 const SINGLE = migrations().flatMap(({ sql }) => statementsOf(sql));
 const isInsert = (sql: string) => sql.startsWith('INSERT INTO');
 
-/** The statement in the engine's own words; it throws where the engine does not understand it. */
+/** The statement as the engine formats it; throws where the engine cannot parse it. */
 async function formatted(sql: string): Promise<string> {
   const [row] = await store.query<{ sql: string }>('SELECT formatQuerySingleLine({sql:String}) AS sql', {
     sql,
@@ -26,7 +26,7 @@ async function formatted(sql: string): Promise<string> {
 
 const isColumn = (sql: string) => /^ALTER TABLE \w+\s+ADD COLUMN/.test(sql);
 
-/** What a single server would be told, from what a node of the cluster is told. */
+/** The statement for a single server, from that for a node of the cluster. */
 function withoutCluster(local: string): string {
   return local
     .replace(/ ON CLUSTER `?main`?/, '')
@@ -176,7 +176,7 @@ describe('of a database without a cluster is said', () => {
 });
 
 test('a database that is there is opened to write while a node of the cluster is away', async () => {
-  // Such a node keeps whatever is told to all of them waiting.
+  // A node that is away blocks every ON CLUSTER statement.
   const server = await serveStatements(({ sql }) =>
     sql.includes('ON CLUSTER') ? null : sql.includes('system.databases') ? '{"1":1}\n' : '',
   );

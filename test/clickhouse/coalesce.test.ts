@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
 import { coalescing } from '../../clickhouse/coalesce.ts';
 
-/** A store that notes its inserts; each ends when the test says how. */
+/** A store that notes its inserts; the test ends each of them. */
 function watched() {
   const inserts: { table: string; rows: readonly object[]; end: PromiseWithResolvers<void> }[] = [];
   const insert: Store['insert'] = (table, rows) => {

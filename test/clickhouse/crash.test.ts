@@ -35,7 +35,7 @@ test(`kill -9 in mid-insert loses no acknowledged batch and tears none (seed ${S
       if (heard === enough) child.kill('SIGKILL');
     });
     expect((await killed)[1]).toBe('SIGKILL');
-    // The batch under way was perhaps written, though nobody was told.
+    // The batch under way may have been written without an acknowledgement.
     first += 1;
   }
   const store = await openEmbedded(directory);

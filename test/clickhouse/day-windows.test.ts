@@ -27,7 +27,7 @@ beforeAll(async () => {
   const random = createRandom(SEED);
   const events = NAMES.slice(0, 3).flatMap((name, which) =>
     Array.from({ length: [60, 6, 60][which] as number }, (_, at) => {
-      // Of one many leave in the same second; some are ahead of the clock.
+      // One mint's events leave many in the same second; some are ahead of the clock.
       const spread = which === 2 ? random.int(0, 2) * 20 : random.int(0, 60);
       const block_time = random.int(0, 9) === 0 ? TIME + random.int(0, 60) : TIME - DAY_S + spread;
       const kind = random.int(0, 2) === 0 ? 'Routed' : 'FeesClaimed';
@@ -36,7 +36,7 @@ beforeAll(async () => {
     }),
   );
   await store.insert('events', events);
-  // One of them twice.
+  // One event twice.
   await store.insert('events', events.slice(0, 1));
   await countKinds(store, events as unknown as EventRow[]);
 });
@@ -62,7 +62,7 @@ async function follow<Row, Window extends { row: Row }>(
       windows.set(mint, window);
       const told = at(window.row, now);
       expect(told.row, `${NAMES[which]} at ${now - TIME}`).toEqual(fresh.row.row);
-      // Until it says, it is the same.
+      // Until the time that it names, the row stays the same.
       const last = before.get(mint);
       if (last !== undefined && now < last.until) expect(told.row).toEqual(last.row);
       before.set(mint, { row: told.row, until: Math.min(told.until, window.until) });

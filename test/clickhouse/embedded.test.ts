@@ -52,7 +52,7 @@ test('a store aside answers while all connections of the first are busy, and clo
     }),
   );
   expect(await aside.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  // Behind them on the same four it would be answered when nine are done.
+  // On the same four sessions it would be answered only after nine of them.
   expect(done).toBeLessThan(9);
   await Promise.all(busy);
   await store.close();
@@ -102,7 +102,7 @@ test('what somebody pipes into the process is no row, and fails none', async () 
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program, directory], {
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
   });
-  // It stays open, as a supervisor's does. The engine is opened once the rows are in it: it closes what it would read.
+  // Standard input stays open, as a supervisor's does, and holds rows before the engine opens, which closes it.
   child.stdin?.write('{"n":3}\n{"n":4}\n', () => child.send('begin'));
   const [output, errors, [code]] = await Promise.all([
     text(child.stdout as Readable),

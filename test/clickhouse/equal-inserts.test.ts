@@ -3,7 +3,7 @@ import { freshDatabase } from '../support/database.ts';
 
 test('what is written twice is there twice, where a table remembers the blocks that it was given', async () => {
   const store = await freshDatabase();
-  // As a replicated table does by itself.
+  // A replicated table has this setting by itself.
   for (const table of ['hour_writes', 'carried_accounts', 'carried_writes']) {
     await store.command(`ALTER TABLE ${table} MODIFY SETTING non_replicated_deduplication_window = 100`);
   }

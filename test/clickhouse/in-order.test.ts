@@ -89,7 +89,7 @@ async function writeMints(): Promise<void> {
 const eventsOf = (at: number) => (at === 8 ? 150 : at * 5);
 const claimsOf = (at: number) => (eventsOf(at) * 4) / 5;
 
-/** More claims than are told of one coin, some a day old, some ahead of the clock. */
+/** More claims than a coin's answer lists; some a day old, some ahead of the clock. */
 async function writeEvents(): Promise<void> {
   const events = NAMES.flatMap((name, at) =>
     Array.from({ length: eventsOf(at) }, (_, index) =>
@@ -146,7 +146,7 @@ test.each(Object.keys(OF_POLICIES) as (keyof typeof OF_POLICIES)[])(
         behind = chunk.last;
       }
       expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(byKey));
-      // Of that one the newest was struck out.
+      // That policy's newest transaction was struck out.
       expect([...asked]).toEqual(name === 'lastTransaction' ? [addressOf(5)] : []);
     }
   },
@@ -192,7 +192,7 @@ test('claims of a mint of which others may be newer than those that were found a
   };
   expect(['doubled', 'many times', 'without sums', 'struck out', 'sums of before'].map(foundOf)).toEqual([
     [20, 20],
-    // Each stands there 25 times, and so many rows are not looked at.
+    // Each event is there 25 times, and so many rows are not read.
     [16, null],
     [3, null],
     [1, null],

@@ -33,7 +33,7 @@ test('who first opens a database says of which program it is, and it is refused 
   await expect(isOfProgram(store, THEIRS)).rejects.toThrow(
     `the database ${store.database} is of the program ${OURS}, and PROGRAM_ID is ${THEIRS}: set PROGRAM_ID to`,
   );
-  // A refusal says nothing in the database.
+  // A refusal writes nothing into the database.
   expect(await isOfProgram(store, OURS)).toBe(true);
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createLanes } from '../../clickhouse/embedded/lanes.ts';
 import { awaited } from '../support/awaited.ts';
 
-/** Work that ends when it is told to, in the order in which it began. */
+/** Work that the test ends, listed in the order in which it began. */
 function works() {
   const begun: { name: string; end(error?: Error): void }[] = [];
   const work = (name: string) => () => {
@@ -45,7 +45,7 @@ test('of lanes that wait the one that has had least of late is next', async () =
   };
   await breathe();
   for (let n = 0; n < 5; n += 1) await end(n, n === 0 ? 100 : 10);
-  // What a lane has had is halved with each second.
+  // The time that a lane has had counts half with each second.
   expect(names()).toBe('f0 o0 o1 f1 f2');
   await Promise.all(all);
   now += 60_000;

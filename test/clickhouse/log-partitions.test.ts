@@ -42,7 +42,7 @@ test('of partitions whose followed addresses are at one slot, that which knows m
     const state = await appliedState(store);
     return [state.followed, state.followed_time];
   };
-  // A process that has not streamed the slot knows no time of it, or that of an earlier one.
+  // A process that has not streamed the slot has no time, or that of an earlier slot.
   expect(await followedAt(20, [1_000, 900, null])).toEqual(['18', '1000']);
   expect(await followedAt(21, [null, 1_000, 900])).toEqual(['18', '1000']);
   expect(await followedAt(22, [900, null, 1_000])).toEqual(['18', '1000']);

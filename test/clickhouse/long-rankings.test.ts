@@ -28,14 +28,14 @@ const SELECTION: RankingSelection = {
   ...{ undated: [], sumsKnown: true },
 };
 
-/** So many keys, and these among them, far from one another. */
+/** A list of so many keys with these among them, far apart. */
 const among = (keys: readonly string[], count: number): string[] => {
   const all = Array.from({ length: count }, (_, at) => key(`other ${at}`));
   for (const [at, one] of keys.entries()) all[Math.floor(((at + 1) * count) / (keys.length + 1))] = one;
   return all;
 };
 
-/** A server is sent each list in pieces; here all of a statement's parameters are one. */
+/** Lengths of lists that need several pieces on a server, and on the embedded engine, which has one parameter text. */
 const STORES = [
   ['a server', freshDatabase, 3_000],
   ['the embedded engine', () => embeddedDatabase(), 4_000],
@@ -50,7 +50,7 @@ describe.each(STORES)('of %s', (_, open, many) => {
   afterAll(() => store.close());
 
   test('however many quote assets have a price, policies rank by dollars', async () => {
-    // Of the last of the four nobody knows a price.
+    // The last of the four has no price.
     const worth = [3n, 1n, 2n];
     const priced = worth.map((_, at) => key(`quote ${at}`));
     const rates = among(priced, many).map((mint) => {

@@ -31,7 +31,7 @@ async function schema(of: Store): Promise<unknown[]> {
 const LEDGER_OF_BEFORE = `CREATE TABLE migrations (name String, checksum String, applied_at DateTime64(3) DEFAULT now64(3))
 ENGINE = ReplacingMergeTree(applied_at) ORDER BY name`;
 
-/** As a version did that had the files before this one. */
+/** Migrates as a version did that had only the files before `end`. */
 async function migrateBefore(end: string): Promise<void> {
   for (const { name, sql, checksum } of migrations().filter(({ name }) => name < end)) {
     if (name.startsWith('0001')) await store.command(LEDGER_OF_BEFORE);
@@ -83,7 +83,7 @@ describe('migrating', () => {
     expect(await migrate(store, null)).toContain('0007_spans.sql');
     const materialise = createMaterialiser({ store, programId: PROGRAM });
     await materialise(batchOf('transactions', logOf([transaction('new', 9_000_001n, [routed(7n)])])));
-    // Those who take a partition over sum up whatever may not have been.
+    // A process that takes a partition over sums everything that may not have been summed.
     expect(await sumsOfTotals(store)).toEqual({
       [key('mint')]: { routed: '9040012', events: '4' },
       [key('other')]: { routed: '3', events: '3' },
@@ -135,7 +135,7 @@ describe('migrating', () => {
     const kept = () => store.query('SELECT * FROM incomplete_by_slot FINAL ORDER BY slot');
     await migrate(store, null);
     expect(await kept()).toEqual(expected);
-    // As after a run that was killed before it noted what it had done.
+    // As after a run that was killed before it recorded the migration.
     for (const statement of statementsOf(bySlot.sql)) await store.command(statement);
     expect(await kept()).toEqual(expected);
   });
@@ -151,7 +151,7 @@ describe('migrating', () => {
     });
     await store.insert('transactions', [row('a', 5), row('b', 5)]);
     const own = migrations().find(({ name }) => name.startsWith('0036')) as { sql: string };
-    // A run that was killed before it said so, beside a writer.
+    // A run that was killed before it recorded the migration, beside a writer.
     for (const statement of statementsOf(own.sql)) await store.command(statement);
     await store.insert('transactions', [row('c', 7)]);
     expect(await migrate(store, null)).toContain('0036_whole_transactions.sql');
@@ -238,7 +238,7 @@ describe('the lock', () => {
       await store.query('SELECT sleepEachRow(0.01)');
       inside -= 1;
     };
-    // Nobody dies here, however busy the machine is.
+    // So long that no run counts as dead, however busy the machine is.
     const patient = { ...times, staleSeconds: 60 };
     await Promise.all([1, 2, 3, 4, 5].map(() => alone(store, '', task, patient)));
     expect(most).toEqual([1, 1, 1, 1, 1]);
@@ -253,7 +253,7 @@ describe('the lock', () => {
       await store.query('SELECT sleepEachRow(0.05)');
       inside -= 1;
     };
-    // Far longer than one that lives goes without a sign of it.
+    // Far longer than the interval at which a live run shows that it lives.
     const dead = { ...times, everyMs: 100, staleSeconds: 8 };
     await Promise.all([alone(store, '', run, dead), alone(store, '', run, dead)]);
     expect(

@@ -83,7 +83,7 @@ test('what many lack is looked for in the slots they are in, and not in all that
   const ROWS = 100_000;
   const columns = "leftPad(toString(number), 88, 'x'), number";
   await store.command(`INSERT INTO transactions (signature, slot) SELECT ${columns} FROM numbers(${ROWS})`);
-  // In the order of signatures each stands between two others.
+  // In the order of signatures each is between two others.
   const cut = (at: number) => ({
     ...incomplete,
     ...{ signature: `${String(at * 100).padStart(87, 'x')}y`, slot: String(at) },
@@ -106,13 +106,13 @@ test('what many lack is looked for in the slots they are in, and not in all that
   }
   expect(marks[1]).toBe(marks[0]);
   expect(marks[2]).not.toBe(marks[0]);
-  // Of two readings of one signature one is kept there: it is whole in both slots all the same.
+  // Of two readings of one signature the engine keeps one, and both slots still count as complete.
   await store.command('OPTIMIZE TABLE transactions FINAL');
   expect(await missingMark(store)).toBe(marks[2]);
   expect(await missingMark(fresh())).toBe(marks[2]);
 });
 
-/** What an API asks of gaps and how many rows are read for it, and what ingestion does. */
+/** What an API and ingestion ask about gaps, and how many rows the API's query reads. */
 async function gapsNow(store: Store) {
   const before = await rowsRead();
   const mark = await missingMark(store);
@@ -128,7 +128,7 @@ test('gaps that were closed are gone through when one of them changes, and each 
     `INSERT INTO gaps (from_slot, log_partition, log_offset, to_slot, closed)
      SELECT 1000 + number * 10, 0, number, 1005 + number * 10, 1 FROM numbers(${GAPS})`,
   );
-  // Into other parts they come when this test says so: whoever looks goes through those anew.
+  // Parts are merged only when the test says so, as new parts are read anew.
   await store.command('SYSTEM STOP MERGES gaps');
   const first = await gapsNow(store);
   expect(first.rows).toBeGreaterThanOrEqual(2 * GAPS);
@@ -149,7 +149,7 @@ test('gaps that were closed are gone through when one of them changes, and each 
   ]) {
     await change();
     const { told } = await gapsNow(store);
-    // As to who asks for the first time.
+    // The same as for a process that asks for the first time.
     expect(told).toEqual((await gapsNow(fresh())).told);
     expect(told).not.toEqual(seen.at(-1));
     seen.push(told);
@@ -161,7 +161,7 @@ test('gaps that were closed are gone through when one of them changes, and each 
     [2007n],
     [],
   ]);
-  // How far one has come, and why no farther, is no part of the mark.
+  // A gap's progress and its obstacle are not part of the mark.
   expect(new Set(seen.slice(1, 4).map(({ mark }) => mark)).size).toBe(1);
   expect(seen[1]?.mark).not.toBe(seen[0]?.mark);
   expect(seen[4]?.mark).toBe(seen[0]?.mark);

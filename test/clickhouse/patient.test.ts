@@ -5,9 +5,9 @@ import { afterAll, expect, test } from 'vitest';
 import { openEmbedded, openServer, type Store } from '../../clickhouse/client.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 
-/** What a statement of another kind is waited for. */
+/** Limit of a usual statement. */
 const LIMIT_MS = 2_000;
-/** Twice as long, and not a word before its end. */
+/** A statement that takes twice as long, and sends nothing before its end. */
 const SLOW = `INSERT INTO copied SELECT number + sleepEachRow(0.5) FROM numbers(8)
 SETTINGS max_execution_time = 0, max_block_size = 1`;
 
@@ -20,7 +20,7 @@ const STORES: Record<string, (withinMs?: number) => Promise<Store>> = {
   'the engine in this process': (withinMs) => openEmbedded(directory, 'bankroll', withinMs),
 };
 
-/** What takes no time may take that of a machine on which all tests run. */
+/** Opens and closes outside the limit, as even quick statements may be slow on a busy machine. */
 async function atLeisure<T>(open: () => Promise<Store>, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await open();
   const done = await work(store);
@@ -53,7 +53,7 @@ test('what nobody is so patient for is given up', async () => {
   await expect(
     store.query('SELECT sleepEachRow(0.5) FROM numbers(12) SETTINGS max_block_size = 1'),
   ).rejects.toThrow('Timeout error');
-  // The server is still at it.
+  // The server still runs the statement.
   const patient = store.patient?.();
   await patient?.command(`DROP DATABASE ${store.database} SYNC`);
   await patient?.close();

@@ -6,7 +6,7 @@ import { openServer, type Store } from '../../clickhouse/client.ts';
 import { deadLetterCount } from '../../clickhouse/queries/status/status-counts.ts';
 import { freshDatabase, urlOf } from '../support/database.ts';
 
-/** What an account's profile may have: each gives a question another answer, or half of one. */
+/** Settings that an account's profile may have: each would change a query's answer, or cut it. */
 const PROFILE: Record<string, string> = {
   join_use_nulls: '1',
   join_default_strictness: 'ANY',
@@ -34,7 +34,7 @@ let own: Store;
 let store: Store;
 let profiled: http.Server;
 
-/** The server of the run, to an account whose profile that is: it holds where a request says nothing else. */
+/** The run's server as with that profile: each setting holds where a request does not set it. */
 beforeAll(async () => {
   own = await freshDatabase();
   const to = new URL(urlOf(own));

@@ -26,7 +26,7 @@ afterAll(() => store.close());
 
 type Sums = Record<keyof QuoteSumsAt, string | number | null>;
 
-/** What the states of each policy's accounts sum up to at a moment, told one after the other. */
+/** The sums of each policy's accounts at a moment, computed one after the other. */
 function sumsAt({ policies, states, cover, unseen, carried }: Past, end: number, step: number): Sums[] {
   const { lost } = createCover(cover, unseen, carried);
   const lastOf = (address: string, fits: (row: StateRow) => boolean = () => true) => {
@@ -92,7 +92,7 @@ const RANGES = [
 const endsOf = ({ first, each, count }: (typeof RANGES)[number]) =>
   Array.from({ length: count }, (_, at) => FIRST_HOUR + first + at * each);
 
-/** The last hour was not come to. */
+/** Expected sums at these ends; the last hour has not been reached. */
 function expectedAt(ends: readonly number[], of = past): Sums[] {
   const expected = ends
     .filter((end) => end < FIRST_HOUR + HOURS)
@@ -116,7 +116,7 @@ test.each(RANGES)('the sums of a block are those of its accounts, one by one: %o
 test('however many holes there are, no question grows with them', async () => {
   const many = await freshDatabase();
   for (const [table, rows] of past.inserts) await insertWritten(many, table, rows);
-  // Behind all that is asked for.
+  // Later than everything that is asked for.
   const later = Array.from({ length: 20_000 }, (_, at) => 10_000_000 + at * 10);
   await many.insert(
     'stream_holes',
@@ -137,12 +137,12 @@ test('however many holes there are, no question grows with them', async () => {
   };
   const [ends = []] = RANGES.map(endsOf);
   expect(await sumsOf({ ...many, query, lines }, ends), `seed ${SEED}`).toEqual(expectedAt(ends));
-  // What a server takes of one is 131,072 characters, encoded.
+  // A server takes 131,072 characters of a parameter, encoded.
   expect(Object.entries(longest).filter(([, length]) => length > 10_000)).toEqual([]);
   await many.close();
 });
 
-/** The store, and the statements that it is asked. */
+/** A store that notes its statements. */
 function listening(to: Store): { store: Store; asked: string[] } {
   const asked: string[] = [];
   const query: Store['query'] = (sql, params) => {
@@ -186,7 +186,7 @@ describe('where the stream carried every account and brought every change', () =
   });
 });
 
-/** Nobody writes meanwhile. */
+/** No write happens meanwhile. */
 const AT_ONCE = async () => {};
 
 describe('sums that are kept', () => {
@@ -213,7 +213,7 @@ describe('sums that are kept', () => {
       ['carried_accounts'],
       ['stream_holes'],
     ];
-    // Half of each of these comes when the sums of what is there are kept already.
+    // Half of the rows of each of these tables come after sums were kept.
     for (const [table, rows] of past.inserts)
       await insertWritten(early, table, late.flat().includes(table) ? rows.slice(0, rows.length / 2) : rows);
     await keepSums(early, whole, AT_ONCE);

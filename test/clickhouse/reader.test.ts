@@ -27,7 +27,7 @@ let engine: ClickHouseProcess;
 let store: Store;
 let api: TestApi;
 
-/** The engine in a process is always asked by its default account: it is given what the deployment gives the API's. */
+/** The embedded engine always uses its default account: gives that the rights of the API's account of the deployment. */
 function configured(): string {
   const account = readFileSync(path.join(ROOT, 'deploy/clickhouse/reader.xml'), 'utf8')
     .replace('/run/secrets/clickhouse-reader', path.join(ROOT, 'deploy/devnet-secrets/clickhouse-reader'))

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
 import { sharedLookup, sharedRead, sharedRows } from '../../clickhouse/shared-reads.ts';
 
-/** A question holds up the next for a moment alone, and a machine may stand still for longer. */
+/** Fake timers: a query delays the next only for a moment, and a machine may stand still for longer. */
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
@@ -12,7 +12,7 @@ interface Row {
   value: number;
 }
 
-/** A store whose questions are noted; each is answered when the test says so. */
+/** A store that notes its queries; the test answers each. */
 function watched() {
   const asked: { keys: string[]; answer: PromiseWithResolvers<Row[]> }[] = [];
   const ask = (_: Store, keys: string[] = []): Promise<Row[]> => {

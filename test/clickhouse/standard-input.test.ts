@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openAs } from '../../clickhouse/embedded/standard-input.ts';
 
-/** Numbers as the system gives them: the lowest that is free. */
+/** File descriptors as the system gives them: the lowest free number. */
 function numbers(taken: Set<number>) {
   return {
     open: () => {

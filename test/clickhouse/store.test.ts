@@ -140,12 +140,12 @@ describe.each(Object.keys(TRANSPORTS))('a store on %s', (name) => {
 });
 
 test('a store aside of a server answers while all connections of the first are busy', async () => {
-  // No engine: what kept its connections busy would keep every other test file from it.
+  // Not the run's engine: keeping its connections busy would block every other test file.
   const server = await serveStatements(({ sql }) => (sql.includes('busy') ? null : '{"one":1}\n'));
   onTestFinished(() => server.close());
   const store = await openServer(`${server.url}/x`, null, 'read');
   const busy = Array.from({ length: 32 }, () => store.query("SELECT 'busy'").catch(() => null));
-  // As many as it has; behind them on the same it would be answered once they are given up.
+  // All its connections are busy: on the same ones a query would be answered only once they are given up.
   await awaited(() => expect(server.told).toHaveLength(16));
   expect(await store.aside?.(1).query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   expect(server.told).toHaveLength(17);

@@ -14,7 +14,7 @@ afterAll(() => store.close());
 
 /** The first columns of every latest-state table. */
 const STATE = ['address', 'slot', 'version', 'block_time', 'source', 'exists'];
-/** What stands in a row beside the account's fields. */
+/** Columns of a row beside the account's fields. */
 const BESIDE: Partial<Record<AccountType, string[]>> = {
   Policy: ['signature', 'bankroll', 'quote_escrow', 'base_escrow', 'holder_rewards'],
 };

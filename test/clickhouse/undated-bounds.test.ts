@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** How many pairs of rows any join came to. */
+/** How many rows joins have made so far. */
 async function pairs(): Promise<number> {
   const [row] = await store.query<{ pairs: string }>(
     "SELECT toString(sum(value)) AS pairs FROM system.events WHERE event = 'JoinResultRowCount'",
@@ -25,7 +25,7 @@ test(`runs without a time have the bounds of all runs beside them, none of which
   const random = createRandom(SEED);
   const order = { kind: 'Routed', log_partition: 0 };
   const row = (span: number, actor: string, offset: number) => {
-    // Times fall back here and there, and a run may have none.
+    // Times go back here and there, and an interval may have none.
     const first = random.int(0, 4) === 0 ? null : TIME + span * 10 + random.int(-40, 40);
     const last = first === null ? null : first + random.int(0, 9);
     const times = { first_event: first, last_event: last };

@@ -7,7 +7,7 @@ import { freshDatabase } from '../support/database.ts';
 
 const SEED = process.env.SEED ?? 'changes-1';
 const ROUNDS = 6;
-/** Few slots, so that whatever begins and ends in them meets. */
+/** Few slots, so that intervals often begin or end in the same one. */
 const SLOTS = 60;
 const NO_END = 2n ** 64n - 1n;
 
@@ -31,7 +31,7 @@ interface Past {
   brought: { address: string; to: bigint; slot: bigint }[];
 }
 
-/** Of some addresses little is known, of some nothing but that they changed. */
+/** A random past. About some addresses little is known, about some only that they changed. */
 function randomPast(seed: string): Past {
   const random = createRandom(seed);
   const many = <T>(count: number, one: () => T) => Array.from({ length: count }, one);
@@ -48,7 +48,7 @@ function randomPast(seed: string): Past {
     begins: many(8, slot).sort((a, b) => Number(a - b)),
     holes: [
       ...chains,
-      // Equal ones, some within them, some that they touch, and some that end or begin with them.
+      // Equal changes, some within others, some adjacent, and some that begin or end with others.
       ...chains.slice(0, 2),
       ...chains.map(({ after, to }) => ({ after: after + (to - after) / 3n, to: to - (to - after) / 3n })),
       ...chains.map(({ to }) => ({ after: to, to: to + BigInt(random.int(1, 5)) })),
@@ -66,7 +66,7 @@ function randomPast(seed: string): Past {
   };
 }
 
-/** Each change beside everything that there is, one after the other. */
+/** Compares each change with everything else, one after the other. */
 function expectedOf({ begins, holes, changes, streamed, carried, brought }: Past): string[] {
   const each = new Map(changes.map((change) => [`${change.address} ${change.after} ${change.to}`, change]));
   const told = [...each.values()].flatMap(({ address, after, to }) => {

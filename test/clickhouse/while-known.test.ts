@@ -8,7 +8,7 @@ import { awaited } from '../support/awaited.ts';
 import { emptyDatabase } from '../support/database.ts';
 import { BROUGHT_FURTHER, bringFurther, NEWER } from './support/newer-schema.ts';
 
-/** What is put in the place of this version once it is at work. */
+/** Migration files of a later version, put in place while this version runs. */
 const later = vi.hoisted((): { files: string[] } => ({ files: [] }));
 vi.mock('node:fs', async (importOriginal) => {
   const fs = await importOriginal<typeof import('node:fs')>();
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-/** Work over the database, and what its looks at it came to. */
+/** Starts work on the database, and notes the outcome of each look at its version. */
 function atWork() {
   const looks: string[] = [];
   const stop = new AbortController();

@@ -95,7 +95,7 @@ describe(`what the local world's agents say (SEED=${SEED})`, () => {
     await stage.report(tokenAccount, 50n * unit);
     await send(10n * unit);
     expect(said()).toContain(' 60% of the equity is at work');
-    // In two reports of one block.
+    // The money arrives in two reports of one block.
     const report = { kind: 'report_remote_equity', mint, by: stage.who.reporter, tokenAccount } as const;
     await stage.chain.produce([
       { kind: 'transfer', account: tokenAccount, amount: 10n * unit, direction: 'out' },

@@ -54,11 +54,11 @@ describe('an amount beyond its type fails its transaction, and the chain goes on
   });
 });
 
-/** What `npm start` does: two actions in each slot, for forty policies. */
+/** As many as with `npm start`: two actions in each slot, for forty policies. */
 const ACTIONS_A_WEEK = (7 * 86_400 * 2) / 0.4 / 40;
 const POLICIES = 2;
 
-/** A chain without its blocks: life at its quickest. */
+/** Runs life on the state alone, without blocks, so that it is fast. */
 function lifeAlone(seed: string) {
   const state: ProgramState = emptyState();
   const addresses = createAddresses(DEVNET_PROGRAM_ID);
@@ -87,7 +87,7 @@ function lifeAlone(seed: string) {
 
 test('a week of life leaves what venues say near what was put in', () => {
   const { state, step } = lifeAlone('amounts 1');
-  // Above twenty times it is drawn down again: one jump may have come before.
+  // Above twenty times only losses are drawn; one jump of three times may come before.
   const most = 20n * 3n;
   let looked = 0;
   for (let actions = 0, steps = 0; actions < ACTIONS_A_WEEK * POLICIES; steps += 1) {

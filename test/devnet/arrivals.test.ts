@@ -24,11 +24,11 @@ async function send(amount: bigint) {
   expect((await stage.run({ ...sent, venues: stage.pairs() })).failed).toBeNull();
 }
 
-/** The coming slot where venues report so many per cent of what was there. */
+/** The coming slot, in which venues report so many per cent of the previous equity. */
 function coming(drift: bigint): World {
   const { chain, who } = stage;
   const state = chain.state();
-  // Of a notional and of a moment nothing.
+  // Only the drift is drawn from a positive range; notional and time are 0.
   const random = { big: (low: bigint) => (low > 0n ? drift : 0n), chance: () => false } as unknown as Random;
   return {
     ...{ chain, state, random, seed: chain.seed, now: stage.now(), who },
@@ -46,7 +46,7 @@ const chosen = (world: World) =>
     true,
   );
 
-/** What is attested after each of so many turns of the reporter. */
+/** Attested equity after each of so many turns of the reporter. */
 async function attested(turns: number, drift = 100n): Promise<bigint[]> {
   const after: bigint[] = [];
   for (let turn = 0; turn < turns; turn += 1) {

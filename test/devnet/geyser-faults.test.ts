@@ -31,7 +31,7 @@ const seeded = () => {
   return () => random.next();
 };
 
-/** All of the chain, from its first slots on. */
+/** Streams the whole chain from its first slots on. */
 async function replayed(): Promise<GeyserCall> {
   const call = client.subscribe({
     accounts: { ours: { owner: [chain.programId] } },

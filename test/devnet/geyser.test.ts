@@ -57,7 +57,7 @@ const all = (more: Partial<Request> = {}): Request => ({
 
 const open = (more: Partial<Request> = {}): GeyserCall => client.subscribe(all(more), 'secret');
 
-/** Subscribed, and the server has taken the request: slots from now on come. */
+/** Subscribes, and waits until the server has taken the request: slots from now on are sent. */
 async function live(more: Partial<Request> = {}): Promise<GeyserCall> {
   const call = open(more);
   await call.until(() => call.updates.length > 0);
@@ -265,7 +265,7 @@ describe('a provider with limits', () => {
     const quiet = open();
     await quiet.until(() => quiet.updates.length > 0);
     await produce(5);
-    // Refused without the token, and an answer on the same connection, behind all that was sent there before it.
+    // A refusal for want of the token: it comes on the same connection, so after everything that was sent before it.
     await expect(client.slot(CONFIRMED)).rejects.toMatchObject({ code: UNAUTHENTICATED });
     expect(new Set(quiet.words())).toEqual(new Set(['ping']));
     await produce(25);

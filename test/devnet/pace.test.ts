@@ -8,10 +8,10 @@ const NIGHT_MS = 8 * HOUR_MS;
 
 afterEach(() => vi.restoreAllMocks());
 
-/** How far the chain's last block is behind the clock, where the machine was away behind the third: suspended, or merely busy. */
+/** How far the last block is behind the clock where the machine was suspended, or only busy, after the third block. */
 async function lagAfter({ suspended = 0, busy = 0, blocks = 8 }): Promise<number> {
   let [ran, wall] = [0, Date.now()];
-  // Whoever looks at a clock finds that a slot has passed: nothing is to be waited for.
+  // Each look at the clock finds that a slot has passed, so that nothing waits.
   vi.spyOn(performance, 'now').mockImplementation(() => {
     wall += SLOT_MS;
     ran += SLOT_MS;

@@ -52,7 +52,7 @@ describe('a past that lies over hours', () => {
     const genesisTime = Date.now() - past.hours * HOUR_S * 1000;
     const chain = createChain({ dir: null, seed, genesisTime });
     const life = createLife(chain, { seed, policies: 10 });
-    /** Batches that begin with a report of their own, and how they ended. */
+    /** How transactions that begin with a report of their own ended. */
     const ends: (string | null)[] = [];
     let batches: boolean[] = [];
     const heard: Life = {

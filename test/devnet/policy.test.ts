@@ -92,7 +92,7 @@ describe('a policy over time', () => {
     ];
     for (const action of tried) expect((await stage.run(action)).failed, action.kind).toBe('NotAuthority');
     const signed = idl.instructions.filter(({ accounts }) => accounts[0]?.name === 'authority');
-    // Who creates a policy is its authority.
+    // The signer that creates a policy is its authority.
     expect(['init_policy', ...tried.map(({ kind }) => kind)].sort()).toEqual(
       signed.map(({ name }) => name).sort(),
     );

@@ -12,7 +12,7 @@ test('a long replay lets others have their turn, and comes whole and in order', 
   const life = createLife(chain, { seed: 'replay', policies: 2 });
   for (let made = 0; made < BLOCKS; made += 1) await chain.produce(life.next());
   const first = chain.firstSlot + 1n;
-  /** Turns of others, and those of them after which a block was looked at. */
+  /** Turns of the event loop, and those between which blocks were read. */
   let turns = 0;
   const between = new Set<number>();
   let over = false;

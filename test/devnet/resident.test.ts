@@ -39,7 +39,7 @@ test(`the accounts that the first two have at venues are attested from their fir
     await chain.produce(life.next());
     for (const { policy, kind, assetClass, remoteAsof } of chain.state().venues.values()) {
       const own = classes.get(policy) ?? new Set();
-      // Further accounts of a class are attested whenever somebody does.
+      // Only the first account of a class is attested from its registration on.
       if (kind !== REMOTE || own.has(assetClass)) continue;
       classes.set(policy, own.add(assetClass));
       if (CAST_CLASSES.includes(assetClass)) expect(remoteAsof).toBeGreaterThan(0n);

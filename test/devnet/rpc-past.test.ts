@@ -9,7 +9,7 @@ const SEED = 'past of a node';
 const BEHIND = 32n;
 let chain: Chain;
 let life: Life;
-/** Every write of every account, as the blocks tell them. */
+/** Every write of every account, from the blocks. */
 const told = new Map<string, StoredAccount[]>();
 
 beforeAll(async () => {

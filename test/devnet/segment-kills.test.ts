@@ -8,12 +8,12 @@ import { createLife } from '../../devnet/life/life.ts';
 import { bytesOf } from '../../devnet/program/state/keys.ts';
 import { blocksOf, textOf } from './support/told.ts';
 
-/** What is looked at before every step that the disk sees, and in the middle of a write. */
+/** Hooks before every step that reaches the disk, and in the middle of a write. */
 const steps = vi.hoisted(() => ({
   seen: (_: string) => {},
-  /** By inode: how much of it was on the disk itself. */
+  /** By inode: how many bytes were flushed to the disk itself. */
   synced: new Map<number, number>(),
-  /** What was given another's name, and how much of that was. */
+  /** Files that were renamed, with their size and how much of it was flushed. */
   renamed: [] as { size: number; synced: number | undefined }[],
 }));
 vi.mock('node:fs', async (original) => {
@@ -55,7 +55,7 @@ vi.mock('node:fs', async (original) => {
 });
 
 const SEED = process.env.SEED ?? 'kills 1';
-/** Two chunks each. */
+/** Segments of two chunks. */
 const SEGMENT_BYTES = 1_200_000;
 const CLOSED = 2;
 const made: string[] = [];
@@ -76,7 +76,7 @@ test(`a kill at any step of closing a segment loses nothing (SEED=${SEED})`, asy
   const dir = newDirectory();
   const chain = open(dir);
   const life = lifeOf(chain);
-  /** The directory as a kill at each step leaves it, and the block that was durable then. */
+  /** A copy of the directory as a kill at each step leaves it, with the block that was durable then. */
   const left: { copy: string; step: string; slot: bigint }[] = [];
   let durable = chain.tip().slot;
   steps.seen = (step) => {
@@ -87,7 +87,7 @@ test(`a kill at any step of closing a segment loses nothing (SEED=${SEED})`, asy
   };
   while (chain.held().segments < CLOSED) {
     durable = (await chain.produce(life.next())).slot;
-    // One block on the way, and the rest is done.
+    // One block while a segment is being closed, then wait for the rest.
     if (chain.held().isClosing) {
       durable = (await chain.produce(life.next())).slot;
       while (chain.held().isClosing) await turn();
@@ -97,7 +97,7 @@ test(`a kill at any step of closing a segment loses nothing (SEED=${SEED})`, asy
   chain.close();
   expect(new Set(left.map(({ step }) => step))).toEqual(new Set(['write', 'half a write', 'sync', 'rename']));
   expect(left.length).toBeGreaterThan(CLOSED * 8);
-  // A rename may be on the disk before what was written, where the machine loses power.
+  // At a loss of power a rename may be on the disk before the bytes: so all are flushed first.
   expect(steps.renamed).toHaveLength(CLOSED);
   for (const { size, synced } of steps.renamed) expect(synced).toBe(size);
 

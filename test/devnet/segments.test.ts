@@ -9,7 +9,7 @@ import { answersOf, namesOf, textOf, toldOf } from './support/told.ts';
 
 const SEED = process.env.SEED ?? 'segments 1';
 const GENESIS = 1_760_000_000_000;
-/** Several chunks each. */
+/** Segments of several chunks. */
 const SEGMENT_BYTES = 1_200_000;
 
 let dir: string;
@@ -22,14 +22,14 @@ const open = (options: Partial<ChainOptions> = {}) =>
   createChain({ dir, seed: SEED, genesisTime: GENESIS, segmentBytes: SEGMENT_BYTES, ...options });
 const ledger = () => path.join(dir, 'ledger.bin');
 
-/** Lives on for so many blocks. */
+/** Makes so many blocks. */
 async function live(chain: Chain, blocks: number): Promise<Chain> {
   const life = createLife(chain, { seed: SEED, policies: 10, rate: 8 });
   for (let made = 0; made < blocks; made += 1) await chain.produce(life.next());
   return chain;
 }
 
-/** Lives on, a block at a time, until so many segments are in the archive. */
+/** Makes blocks, one at a time, until so many segments are in the archive. */
 async function liveUntil(chain: Chain, segments: number): Promise<void> {
   const life = createLife(chain, { seed: SEED, policies: 10, rate: 8 });
   while (chain.held().segments < segments) {
@@ -40,7 +40,7 @@ async function liveUntil(chain: Chain, segments: number): Promise<void> {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** A long list, and a block of each part of the chain. */
+/** A long list of signatures, and a block from each part of the chain. */
 function newest(chain: Chain): string[] {
   const listed = chain.signaturesFor(bytesOf(chain.programId), null, 10_000);
   const some = listed.filter((_, at) => at % 97 === 0).map(({ slot }) => chain.block(slot));
@@ -63,7 +63,7 @@ describe(`a ledger in segments (SEED=${SEED})`, () => {
       chain = open();
       expect(chain.held().segments).toBe(segments);
     }
-    // Ended while one is being closed, which goes no further then.
+    // The chain ends while a segment is being closed, which stops there.
     while (!chain.held().isClosing) await live(chain, 1);
     for (let turns = 0; turns < 5 && chain.held().isClosing; turns += 1) await turn();
     const { segments } = chain.held();
@@ -116,7 +116,7 @@ describe(`a ledger in segments (SEED=${SEED})`, () => {
       await liveUntil(chain, segments);
       most.push(chain.held().blocks);
     }
-    // What came while it was closed.
+    // Memory holds at most the blocks of a segment and those made while it was closed.
     const perSegment = [...chain.changes(0)].length / 5;
     expect(Math.max(...most)).toBeLessThan(perSegment * 2);
     chain.close();
@@ -131,7 +131,7 @@ describe(`a ledger in segments (SEED=${SEED})`, () => {
     const written = readFileSync(ledger());
     const chain = open();
     expect(chain.held().segments).toBeGreaterThan(2);
-    // Who only looked at it has left it as it was.
+    // Opening the ledger alone has not changed it.
     expect(readFileSync(ledger()).equals(written)).toBe(true);
     chain.close();
     const again = await live(open(), 10);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 const MAIN = path.resolve(import.meta.dirname, '../../devnet/main.ts');
-/** Its servers say that they close, and take a while over it. */
+/** Has servers report that they close, and take a while over it. */
 const SLOW_END = `import { Server } from 'node:net';
   const close = Server.prototype.close;
   Server.prototype.close = function (done) {

@@ -28,7 +28,7 @@ test('where slots were skipped, nodes and streams are at one that has a block', 
   const final = { commitment: 'finalized', encoding: 'base64' };
   const confirmed = { ...final, commitment: 'confirmed' };
   const address = chain.addresses.config.address;
-  // Of the two nodes of the pool in turn.
+  // The pool's two nodes answer in turn.
   expect([await ask('getSlot', final), await ask('getSlot', final)]).toEqual([before, before]);
   expect([await ask('getSlot', confirmed), await ask('getSlot', confirmed)]).toEqual([
     before + 1_002,

@@ -139,12 +139,12 @@ describe(`transactions of seed "${SEED}"`, () => {
   });
 });
 
-/** Fields that tell nothing apart on this chain, and why. */
+/** Fields with the same value in all accounts of this chain, and why. */
 const ALIKE: Record<string, string> = {
   'Origin.max_risk': 'every origin of this deployment takes any risk',
   'ProtocolConfig.paused': 'a pause of all is lifted within slots, and is over at most ends of a life',
 };
-/** What a field is that nothing was written to, as text: a key and a list too. */
+/** Text of a field that was never written: false, the zero key, zeros. */
 const ZERO = /^(false|1{32}|[0,]*)$/;
 
 describe(`accounts of seed "${SEED}"`, () => {
@@ -172,7 +172,7 @@ describe(`accounts of seed "${SEED}"`, () => {
       const accounts: Record<string, unknown>[] = [...table.values()];
       return fieldsOf(type).flatMap(({ name }) => {
         const [value = '', ...others] = new Set(accounts.map((account) => String(account[camelCase(name)])));
-        // Of one account there is none to differ from.
+        // A single account has no other to differ from: its value must not be zero.
         const differs = others.length > 0 || (accounts.length === 1 && !ZERO.test(value));
         return differs || Object.hasOwn(ALIKE, `${type}.${name}`) ? [] : [`${type}.${name}`];
       });

@@ -53,16 +53,16 @@ const CHARTS = {
   'Spent on buybacks': '--purse-holders',
 };
 
-/** A bar has far more; letters and lines of the axes are in other colours. */
+/** Pixels of a chart's colour: a bar has far more; letters and axes are in other colours. */
 const LEAST_PIXELS = 100;
 
-/** Hours of which a fresh system should know more, of the two days that its chain has. */
+/** A fresh system should know more hours than this of its chain's two days. */
 const A_PAST = 6;
 
 /** A ranking of which the decimals of every token have to be asked for. */
 const BURNED = '/explorer/?sort=burned';
 
-/** What makes a page of use: until it is there a page may have asked for three answers, status among them. */
+/** What makes a page useful: until it is there, a page may ask for three answers, status among them. */
 const USEFUL: Record<string, string> = {
   rankings: 'table.ranking tbody tr button.figure',
   burned: 'table.ranking tbody:not(:has(.burned .quiet)) .burned button.figure',
@@ -72,21 +72,21 @@ const USEFUL: Record<string, string> = {
 };
 const MOST_REQUESTS = 3;
 const LONG = 10_000;
-/** So many posts of one moment; what many launches are called. */
+/** Many posts of one moment (MANY), and a name as many launches have. */
 const MANY = 45;
 const LONG_NAME = 'Copper Ledger Night 33';
-/** What two lines of a phone hold of an event. */
+/** The longest text of an event that two lines of a phone hold. */
 const LONG_EVENT = '371.2947 USDX: 245.82 USDX to buybacks, 103.2093 USDX to liquidity';
-/** Far more than are seen at once, far fewer than there are. */
+/** Most rows in the page: far more than are visible, far fewer than the list has. */
 const MOST_ROWS = 60;
 /** Longer than any page waits before it asks again. */
 const A_MINUTE_MS = 60_000;
-/** Numbers that no figure of the API is. */
+/** Numbers on pages that are not figures of the API. */
 const ALSO_DRAWN = /, in 24 hours$|^Behind the chain|^Least risk|^Attestation is stale/;
 /** A key that no token has. */
 const NO_POLICY = '11111111111111111111111111111111';
 
-/** As while a policy that events name is not read yet. */
+/** The answer while an account that events name was not read yet: counts are absent. */
 function uncounted(answer: AnalyticsResponse): AnalyticsResponse {
   const { protocolTotals: totals, bridgeFlow } = answer;
   const none = { policyCount: null };
@@ -138,7 +138,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     awaited(async () => expect(await overflow(page)).toBe(0), 200).catch(async () =>
       found.push(`${path} at ${page.viewportSize()?.width}: ${await overflow(page)} pixels too wide`),
     );
-  /** Every number that stands there is one of these, and each of these stands there. */
+  /** Checks that the page's numbers are exactly these. */
   const drawn = (on: Page, expected: () => ReadonlyMap<string, Expected>) =>
     awaited(async () => {
       const numbers = (await drawnFigures(on)).filter(({ name }) => !ALSO_DRAWN.test(name));
@@ -198,7 +198,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       expect(equity).toMatchObject({ name: 'Equity', hasAmounts: true });
       expect(equity?.pixels).toBeGreaterThan(LEAST_PIXELS);
     }, 200);
-    // What was read over RPC may leave the middle of it unknown; the newest hours are not.
+    // Readings over RPC may leave hours in the middle unknown, but not the newest.
     let share = 0.5;
     await awaited(async () => {
       const { panel, row } = await equityAt(page, share);
@@ -315,7 +315,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await page.keyboard.type(running.mint);
     await page.waitForURL(`**/explorer/?search=${running.mint}`);
     await page.locator('table.ranking tbody:not(:has(tr + tr)) a.row-link').waitFor();
-    // Out of the field a letter is a command again.
+    // Outside the field a letter is a command again.
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
@@ -349,7 +349,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     const { page: slow } = await another();
     for (const [name, path] of Object.entries({ ...pages, burned: BURNED })) {
       await slow.unrouteAll({ behavior: 'ignoreErrors' });
-      // The page before asks on as long as it is open.
+      // The previous page goes on asking for as long as it is open.
       await slow.goto('about:blank');
       await answerOnly(slow, MOST_REQUESTS);
       await slow.goto(path);
@@ -357,7 +357,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
         .locator(USEFUL[name] as string)
         .first()
         .waitFor();
-      // Of tokens whose decimals did not come that is all that can be said.
+      // "base units" is shown only for tokens whose decimals did not arrive.
       expect(await slow.locator('.burned + small', { hasText: 'base units' }).count()).toBe(0);
     }
   });
@@ -428,7 +428,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await cut.route(isApi, (route) => route.abort());
     await Promise.all(failed);
     await cut.getByText('Not up to date.').first().waitFor();
-    // Whatever else failed is drawn by the next frame but one.
+    // Any other failure is drawn within two frames.
     await cut.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
     expect(await cut.getByText('Not up to date.').count()).toBe(1);
   });
@@ -439,7 +439,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       await left.clock.install();
       await open(path, left);
       const useful = left.locator(USEFUL[name] as string).first();
-      // A page that a busy machine did not answer has nothing to keep yet.
+      // The page must have had its answers before the store is lost.
       await useful.waitFor();
       await loseStore(left);
       await left.clock.fastForward(A_MINUTE_MS);
@@ -455,7 +455,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await none.getByRole('heading', { name: 'No policy here' }).waitFor();
     const back = none.getByRole('link', { name: 'All policies' });
     expect(await back.getAttribute('href')).toBe('/explorer/');
-    // Among words its colour alone would not tell it from them.
+    // Within a sentence a link needs more than its colour.
     expect(await back.evaluate((link) => getComputedStyle(link).textDecorationLine)).toBe('underline');
     await picture(none, 'no-policy');
     await emptyRankings(none);
@@ -500,7 +500,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       await sent.page.locator('main h1').first().waitFor();
       found.push(...(await harm(sent.page)).map((line) => `${path} ${line}`));
     }
-    // What is no mint or no filter is refused, and the page says so.
+    // A text that is not a mint or a filter is refused, and the page says so.
     const faults = sent.faults.filter((fault) => !/^answered 40[04] /.test(fault));
     expect([...found, ...faults]).toEqual([]);
   });

@@ -21,7 +21,7 @@ import { CHROMIUM, drawings, NARROWEST, overflow, picture, spilled } from './sup
 const A_MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
 const HALF_AN_HOUR_MS = 1_800_000;
-/** A stream that tells of an event, and ends. */
+/** A stream that sends an event and ends. */
 const ONE_EVENT = 'retry: 600000\n\nevent: activity\ndata: {}\n\n';
 const ONE_POST = ONE_EVENT.replace('activity', 'post');
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
@@ -29,7 +29,7 @@ const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
 describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => {
   const explorer = useExplorerAlone();
 
-  /** A tab that has the page of a policy of which this is answered, and whose clock may be set forward. */
+  /** A tab with a policy's page, these answers, and a clock that can be set forward. */
   async function opened(
     answers: CoinAnswers,
     streams: Route[] = [],
@@ -43,7 +43,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await tab.page.locator('ol.loop button.figure').first().waitFor();
     return tab.page;
   }
-  /** The first number that readers hear called so, and what its panel says. */
+  /** The first number with this accessible name. */
   const figure = (page: Page, name: string) =>
     page.locator(`main button.figure:has(.for-readers:text-is("${name}:"))`).first();
   const panelOf = async (page: Page, name: string) => {
@@ -51,7 +51,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await page.locator('.panel-name', { hasText: name }).waitFor();
     return (await page.locator('.panel').textContent()) ?? '';
   };
-  /** As the API answers where one that is of another asset is in the sums, or was until it was revoked. */
+  /** The API's answers where an account of another asset is in the sums, or was until it was revoked. */
   const ofAnotherAsset = (answers: CoinAnswers, revoked: boolean): CoinAnswers => {
     const { coin, loop, history } = answers;
     return {
@@ -111,7 +111,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
   test('one that is revoked by now is no part of what is held, and may have been of what was, a moment ago too', async () => {
     const answers = coinAnswers();
     answers.loop.step4_deployed.local.value = '0';
-    // It was revoked behind this.
+    // It was revoked after this hour.
     const [ended] = answers.history.items as [CoinHistoryItem];
     answers.history.items.push({ ...ended, time: new Date(Date.parse(AT) + 300_000).toISOString() });
     const page = await opened(ofAnotherAsset(answers, true));
@@ -157,7 +157,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     answers.loop.step2_routed.toLp = { ...figureOf('0'), value: null, absent: true, reason: 'it is lost' };
     await page.clock.fastForward(A_MINUTE_MS);
     await page.locator('.panel dd', { hasText: 'it is lost' }).waitFor();
-    // What is closed stays closed.
+    // A closed panel stays closed.
     await page.keyboard.press('Escape');
     answers.loop.step2_routed.toLp = figureOf('3000000');
     await page.clock.fastForward(A_MINUTE_MS);
@@ -234,7 +234,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     const olderUntil = async (isEnough: (texts: string[]) => boolean) =>
       awaited(async () => {
         if (!isEnough(await texts.allTextContents()))
-          // It may have gone with what came meanwhile.
+          // The button may have gone as other posts arrived.
           await page.evaluate(`document.querySelector('.posts button')?.click()`);
         expect(isEnough(await texts.allTextContents())).toBe(true);
       });
@@ -306,7 +306,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
 
   test('what is seen of the equity here is as old as its parts, and leads to the answer that has them', async () => {
     const page = await opened(coinAnswers());
-    // From ten minutes behind the last hour on it is what was seen here.
+    // From ten minutes after the last hour on, the chart shows what this tab has seen.
     await page.clock.fastForward(HALF_AN_HOUR_MS);
     const asOf = `${AT.slice(0, 19).replace('T', ' ')} UTC`;
     await awaited(async () => {
@@ -339,7 +339,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     }, 200);
     await awaited(async () => {
       expect((await equityAt(page, 0.5)).panel?.rows).toMatchObject({ Why: 'not kept' });
-      // Of what is unspent that alone is known.
+      // Only that value of the unspent money is known.
       const [equity] = await drawings(page, { Equity: '--purse-bankroll' });
       expect(equity?.pixels).toBeGreaterThan(0);
     }, 200);
@@ -369,7 +369,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     );
     const { rows } = await cutRows(page);
     expect(rows).toBeGreaterThan(5);
-    // What is drawn grows with no frame that holds all that is drawn.
+    // The printed list grows only while its frame holds whole rows.
     expect(rows).toBeLessThan(30);
     expect(await note.textContent()).toMatch(
       new RegExp(`^Events 1 to ${rows} of 40 read here, newest first; all of them: /coins/${MINT}/activity`),
@@ -382,7 +382,7 @@ const postOf = (n: number): AgentPost => ({
   ...{ createdAt: AT, model: { id: 0, name: null, provider: null, enabled: null } },
 });
 
-/** How many events stand on the page, and those of which a part is hidden or lies over another. */
+/** How many events are on the page, and those that are partly hidden or overlap. */
 const cutRows = (page: Page): Promise<{ rows: number; cut: string[] }> =>
   page.evaluate(`(() => {
     const frame = document.querySelector('.activity').getBoundingClientRect();

@@ -19,6 +19,6 @@ test('a day without an event of an asset had nothing of it where the day is know
   expect(drawn(missing, null)).toEqual(missing);
   expect(drawn(told('9'), told('0'))).toEqual(told('0'));
   expect(drawn(missing, missing)).toEqual(missing);
-  // Of what is missing it is known here that none is of this asset.
+  // What is missing is known not to concern this asset.
   expect(drawn(missing, told('5'))).toEqual(told('5'));
 });

@@ -34,7 +34,7 @@ describe.skipIf(CHROMIUM === undefined)(`the picture of the equity${missing}`, (
     return page;
   }
 
-  /** Days where days are asked for or a span is long, else hours, as the API chooses. */
+  /** Answers with days where they are asked for or the span is long, else with hours, as the API does. */
   const answerPast = (days: CoinHistoryItem[] | null, hours: CoinHistoryItem[]) => (page: Page) =>
     page.route(isApi, (route) => {
       const { pathname, searchParams } = new URL(route.request().url());
@@ -62,7 +62,7 @@ describe.skipIf(CHROMIUM === undefined)(`the picture of the equity${missing}`, (
     const days = ['2026-11-16', '2026-11-17'].map((day) => momentAt(`${day}T00:00:00.000Z`, '1'));
     const { page, ends } = await rowsOf('?range=quarter', days);
     expect(ends).toEqual([...ended, '2026-11-17 00:00:00', '2026-11-16 00:00:00']);
-    // Each leads to the answer that has it.
+    // Each panel links to the answer that has the value.
     expect((await equityAt(page, 0.05)).panel?.rows.API).toMatch(/&to=2026-11-17T00:00:00.000Z&step=day$/);
     expect((await equityAt(page, 0.9)).panel?.rows.API).toMatch(/from=2026-11-17T00:00:00.000Z$/);
   });
@@ -88,7 +88,7 @@ describe.skipIf(CHROMIUM === undefined)(`the picture of the equity${missing}`, (
     const legend = await page.locator('.equity .legend').textContent();
     expect(legend).toContain('Known last, not looked at since');
     expect(legend).toContain('Column at the right: the newest');
-    // What is not known is not told, dotted or not; what is now is, beside the picture too.
+    // The panel does not show an unknown value, dotted line or not; it shows the newest, in the column too.
     await awaited(async () => {
       const { panel } = await equityAt(page, 0.96);
       expect(panel).toMatchObject({ isAbsent: true, rows: { At: '2026-11-24 05:00:01 UTC' } });
@@ -105,7 +105,7 @@ describe.skipIf(CHROMIUM === undefined)(`the picture of the equity${missing}`, (
     const page = await opened(answers);
     await awaited(async () => expect(await drawnShare(page, 0.94, 0.98)).toBeGreaterThan(0.05), 200);
     const first = Date.parse(answers.history.items[0]?.time ?? '');
-    // The page goes on between two looks at it.
+    // The page may change between two looks at it.
     await awaited(async () => {
       const newest = await page.locator('.equity tbody th').first().textContent();
       const begin = (Date.parse(AT) - first) / (Date.parse(`${newest}Z`) - first);
@@ -120,7 +120,7 @@ describe.skipIf(CHROMIUM === undefined)(`the picture of the equity${missing}`, (
   });
 });
 
-/** In what part of the picture's width, between two shares of it, there is a line of what is unspent. */
+/** In what share of the chart's width, between two places, a line of the unspent money is drawn. */
 const drawnShare = (page: Page, from: number, to: number): Promise<number> =>
   page.evaluate(`(() => {
     const canvas = document.querySelector('.equity canvas');

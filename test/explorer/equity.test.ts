@@ -106,7 +106,7 @@ describe('what Local accounts hold is in the equity', () => {
     expect(local(held.local)).toEqual(held.local);
     const reason = `account ${LOCAL} holds another asset than the quote`;
     expect(local(held.local, LOCAL, REMOTE)).toEqual(absentFor(reason));
-    // Why the API has none says more.
+    // The API's own reason is better.
     expect(local(none, LOCAL)).toEqual(none);
   });
 
@@ -120,7 +120,7 @@ describe('what Local accounts hold is in the equity', () => {
       lacking,
       { ...ofNow, deployed: none },
     ]);
-    // A day is not over at each full hour.
+    // A full hour does not end a day.
     expect(past('day', ended)).toEqual([]);
     const day = { ...ended, time: '2026-11-24T00:00:00.000Z' };
     expect(past('day', day)).toEqual([{ ...day, deployed: unsure }]);
@@ -142,7 +142,7 @@ test('of what is seen the same only the first and the last time stand, and no mo
   for (const second of [1, 2, 3, 4]) rows = withSample(rows, row(second), 10);
   rows = withSample(rows, row(5, 6n), 10);
   expect(rows).toEqual([row(1), row(4), row(5, 6n)]);
-  // The same answer again is no new sample.
+  // The same answer again adds no sample.
   expect(withSample(rows, row(5, 6n), 10)).toEqual(rows);
   expect(withSample(rows, row(6, 8n), 2)).toEqual([row(5, 6n), row(6, 8n)]);
 });
@@ -163,7 +163,7 @@ describe('the past as it is answered again, and what was seen since', () => {
   test('stand in the order of time, and what was between them is not known', () => {
     const seen = [row(END_S + 600, 8n), row(END_S + 620, 9n)];
     expect(joined(past, seen, 'hour')).toEqual([...past, unseen(END_S + 1, seen[0] as Row), ...seen]);
-    // The state of now that an answer ends with is seen, too.
+    // The present state at the end of an answer counts as seen too.
     const now = row(END_S + 590, 7n);
     expect(joined([...past, now], seen, 'hour')).toEqual([...past, unseen(END_S + 1, now), now, ...seen]);
     expect(joined([...past, now], [], 'hour')).toEqual([...past, unseen(END_S + 1, now), now]);
@@ -178,7 +178,7 @@ describe('the past as it is answered again, and what was seen since', () => {
     expect(joined([], seen, 'hour')).toEqual(seen);
     expect(joined(past, [], 'hour')).toEqual(past);
     expect(joined(past, [row(END_S + 1, 8n)], 'hour')).toEqual([...past, row(END_S + 1, 8n)]);
-    // Seen before the hour ended and after it: what was seen the same all along has its first and its last row.
+    // Seen before and after the hour's end: a value that stayed the same has a first and a last row.
     const [first, last] = [row(HOUR_S + 60, 6n), row(END_S + 900, 6n)];
     expect(joined(past, [first, last], 'hour')).toEqual([
       ...[row(HOUR_S), unseen(HOUR_S + 1, first), first, row(END_S, 6n), last],
@@ -192,7 +192,7 @@ describe('the past as it is answered again, and what was seen since', () => {
     const seen = [row(HOUR_S + 600, 8n), row(HOUR_S + 620, 9n)];
     const before = [row(HOUR_S), unseen(HOUR_S + 1, seen[0] as Row), ...seen];
     expect(joined(past, seen, 'hour')).toEqual([...before, row(END_S, 6n)]);
-    // The past is newer than what was seen, and ends with now.
+    // The history is newer than the samples, and ends with the present.
     const now = row(END_S + 600, 4n);
     expect(joined([...past, now], seen, 'hour').slice(-3)).toEqual([
       ...[row(END_S, 6n), unseen(END_S + 1, now), now],
@@ -209,7 +209,7 @@ describe('the past as it is answered again, and what was seen since', () => {
     const changed = row(END_S + 600, 9n);
     const { isUnseen: _, ...gone } = unseen(END_S, changed);
     expect(joined([row(HOUR_S), gone, changed], [], 'hour')).toEqual([row(HOUR_S), gone, changed]);
-    // A tab that slept sees what it saw before, and something else was there meanwhile.
+    // A tab that slept sees the same value as before, though another was there meanwhile.
     const [before, after] = [row(HOUR_S + 600, 5n), row(END_S + 900, 5n)];
     expect(joined(past, [before, after], 'hour').slice(-2)).toEqual([unseen(END_S + 1, after), after]);
   });
@@ -230,7 +230,7 @@ describe('the past as it is answered again, and what was seen since', () => {
     const none = { base: null, reason: null };
     const heldOf = (of: (row: Row) => Row['hwm']) => heldOn(rows, of);
     expect(heldOf(({ bankroll }) => bankroll)).toEqual([none, none, known(5n), known(9n)]);
-    // What was not known then is not drawn on; what is not known now was known last all the time until now.
+    // A value that was unknown is not carried on; one that is unknown now keeps its last value up to now.
     expect(heldOf(({ hwm }) => hwm)).toEqual([none, none, lost, known(11n)]);
     const gone = { ...row(END_S + 600, 9n), deployed: lost };
     expect(heldOn(joined(past, [gone], 'hour'), equityOf)).toEqual([none, none, known(13n), known(13n)]);
@@ -247,7 +247,7 @@ describe('the past as it is answered again, and what was seen since', () => {
     ]);
     const changed = [now, at(300, 9n), at(900, 8n)];
     expect(joined(past, changed, 'hour').slice(3)).toEqual(changed);
-    // What is absent for another reason is not the same.
+    // Absent for another reason counts as another value.
     const gone = { ...at(400, 8n), hwm: { base: null, reason: 'one' } };
     const other = { ...at(500, 8n), hwm: { base: null, reason: 'other' } };
     expect(joined(past, [gone, other], 'hour').slice(3)).toEqual([gone, other]);

@@ -2,7 +2,7 @@ import { h, render } from 'preact';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Live, useLive } from '../../api/explorer/browser/coin/live.ts';
 
-/** More than the page lets pass before it draws, and for how long it gathers events. */
+/** Longer than the page waits before it draws, and for how long it gathers events. */
 const [A_MOMENT_MS, GATHER_MS] = [200, 1_000];
 const sources: EventTarget[] = [];
 const place = {} as Element;
@@ -44,6 +44,6 @@ test('at a gap that is read again which it names, events or posts', async () => 
   };
   expect(await gap({ reason: 'r', read: '/coins/m/activity' })).toEqual([1, 0, 1]);
   expect(await gap({ reason: 'r', read: '/coins/m/posts' })).toEqual([1, 1, 1]);
-  // Of what says neither, what most are of.
+  // A gap that names neither counts as one of events.
   expect(await gap(null)).toEqual([2, 1, 2]);
 });

@@ -3,7 +3,7 @@ import { TokenMark, TokenName } from '../../api/explorer/browser/parts/token.ts'
 
 type Drawn = { type: unknown; props: { children?: unknown } };
 
-/** How many elements and texts a page has of it, and how many characters. */
+/** The size of drawn content: how many elements and texts, and how many characters. */
 function sizeOf(drawn: unknown): { nodes: number; characters: number } {
   if (drawn === null || drawn === undefined || typeof drawn === 'boolean') return { nodes: 0, characters: 0 };
   if (typeof drawn === 'string') return { nodes: 1, characters: drawn.length };

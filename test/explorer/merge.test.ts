@@ -16,7 +16,7 @@ test('pages of a list that grows meanwhile come together as the list is', () => 
         const all = Array.from({ length: start }, (_, at) => start - at);
         let known = all.slice(0, PAGE);
         for (const step of steps) {
-          // So many come, then the newest page or an older one is read.
+          // So many events come, then the newest page or an older one is read.
           for (let more = 0; more < step; more += 1) all.unshift(all.length + 1);
           known = withHead(known, all.slice(0, PAGE));
           const older = all.slice(Math.max(0, known.length - OVERLAP)).slice(0, PAGE);

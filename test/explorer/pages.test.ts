@@ -14,7 +14,7 @@ let api: Listening;
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`http://127.0.0.1:${api.port}${path}`, { headers, redirect: 'manual' });
 
-/** A page is made of files alone: no store is asked for it. */
+/** Pages are made of files alone: the store must not be asked. */
 const noStore = (): Store => {
   throw new Error('no store');
 };
@@ -42,7 +42,7 @@ test('a file is packed once, for who first asks for it packed: nobody waits for 
   const watched = createHook({ init }).enable();
   const [file = ''] = filesOf(await (await get('/explorer/', { 'Accept-Encoding': 'identity' })).text());
   expect(packed).toBe(0);
-  // It unpacks nothing.
+  // This client does not decompress.
   const ask = () =>
     new Promise((answered) => {
       const headers = { 'accept-encoding': 'br' };
@@ -110,7 +110,7 @@ describe('a page of the explorer', () => {
     expect(await found(`/explorer?${most}`)).toEqual([308, `/explorer/?${most}`]);
     expect(await found(`/explorer?${most}c`)).toEqual([308, '/explorer/']);
     expect(await found(`/explorer/protocol/?${most}`)).toEqual([404, null]);
-    // What is one letter to who reads it is nine there.
+    // One letter is nine characters in an encoded URL.
     const name = encodeURIComponent('€'.repeat(220));
     expect(await found(`/explorer/coins/${name}/`)).toEqual([308, `/explorer/coins/${name}`]);
     expect(await found(`/explorer/coins/${name}%E2%82%AC/`)).toEqual([404, null]);
@@ -135,7 +135,7 @@ describe('a page of the explorer', () => {
       expect([reply.status, await reply.json()]).toEqual([404, { error: `no route for GET ${path}` }]);
       const page = await get(path, { accept: 'text/html,*/*;q=0.8' });
       expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
-      // One address, two answers: a cache must know by what.
+      // One URL has two answers: caches must know by which header.
       expect([reply, page].map(({ headers }) => headers.get('vary'))).toEqual(['Accept', 'Accept']);
       expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /);
       expect(await page.text()).toContain('<title>No page · a &lt;service&gt;</title>');
@@ -148,7 +148,7 @@ describe('the files of the explorer', () => {
     const files = new Set(filesOf(await (await get('/explorer/')).text()));
     expect(files.size).toBeGreaterThan(20);
     let script = 0;
-    // What a module imports is added while one goes through them.
+    // Imports of a module are added to the list while it is iterated.
     for (const file of files) {
       const reply = await get(file, { 'Accept-Encoding': 'gzip' });
       expect([file, reply.status, reply.headers.get('cache-control')]).toEqual([

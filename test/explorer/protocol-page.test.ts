@@ -134,11 +134,11 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     expect(await card('alike').locator('.against i').count()).toBe(2);
     expect(await card('unlike').locator('.against i').count()).toBe(0);
     expect(await card('unlike').locator('.note').textContent()).toBe(`Not compared: ${reason}.`);
-    // Not by the name that the API has for it, which the page has nowhere.
+    // Without the API's field name, which the page does not use.
     expect(await card('silent').locator('.note').textContent()).toBe(`Not compared: ${silent}.`);
     expect(await card('alike').locator('.note').count()).toBe(0);
     expect(await page.locator('main').textContent()).not.toContain('only one against the other');
-    // A sum of several assets' base units tells nobody an amount: it does not stand out as one.
+    // A sum of several assets' base units is not an amount, so it is not emphasised as one.
     const looks = (name: string) =>
       card(name)
         .locator('.pairs dd')

@@ -9,11 +9,11 @@ import { CHROMIUM, cutAmounts, DESKTOP, NARROWEST, overflow, PHONE, spilled } fr
 
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
 const ROWS = 40;
-/** Between a phone and what has room for every column. */
+/** Wider than a phone, but without room for every column. */
 const TABLET = { width: 1010, height: 800 };
-/** Below each of these columns give way. */
+/** Below each of these widths columns are dropped. */
 const MOST_COLUMNS = [1181, 1061, 901, 721];
-/** Of a policy's name with its picture. */
+/** Least width of a policy's name with its picture. */
 const NAME_WIDTH = 100;
 /** A window of 1280 by 900 at four times its size. */
 const MAGNIFIED = { width: 320, height: 225 };
@@ -28,7 +28,7 @@ const EXTREMES: Look[] = [
   { ...ORDINARY, name: 'شركة الذهب الأسود للاستثمار', symbol: 'ذهب' },
 ];
 
-/** Amounts that are written with the most letters. */
+/** Amounts that take the most letters. */
 const LONGEST: Look[] = [
   { ...ORDINARY, amount: '708426490000', usd: '708426.49' },
   { ...ORDINARY, amount: '999999990000', usd: '999888777666555444333.99' },
@@ -59,7 +59,7 @@ function rowOf(at: number, { amount, decimals, usd, name, symbol }: Look): Ranki
 describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => {
   const explorer = useExplorerAlone();
 
-  /** A tab whose rankings look so, in turn. */
+  /** A tab whose ranking rows look like these, in turn. */
   async function tabOf(looks: readonly Look[]): Promise<Page> {
     const tab = await explorer.another();
     await tab.page.route(isApi, (route) => {
@@ -191,7 +191,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     await page.getByRole('columnheader', { name: 'Profit swept' }).getByRole('button').press('Enter');
     await page.waitForURL('**/explorer/?sort=profit&order=asc');
     await isRanked('Profit swept', 'ascending');
-    // What ranks by what no column has is above alone.
+    // A sort without a column is only in the line above the table.
     expect(await head('Burned').getByRole('button').count()).toBe(0);
   });
 

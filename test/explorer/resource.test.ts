@@ -4,9 +4,9 @@ import { getJson, type Resource, useResource } from '../../api/explorer/browser/
 
 const RETRY_MS = 3_000;
 const TIMEOUT_MS = 15_000;
-/** How long the page waits after a refusal of what it asks for once, and at most. */
+/** How long the page waits after a refused one-time request, and the longest wait. */
 const [SELDOM_MS, HOUR_MS] = [15_000, 3_600_000];
-/** More than the page lets pass before it draws. */
+/** Longer than the page waits before it draws. */
 const A_MOMENT_MS = 200;
 const ends: (() => void)[] = [];
 
@@ -16,21 +16,21 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const end of ends.splice(0)) end();
-  // What is over has ended before time is the clock's again.
+  // Let everything end before real timers are back.
   await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
   vi.useRealTimers();
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
 });
 
-/** From now on each question is answered so. */
+/** From now on each request is answered like this. */
 const answered = (by: (signal: AbortSignal) => Response | Promise<Response>) => {
   const asked = vi.fn((_path: string, { signal }: { signal: AbortSignal }) => Promise.resolve(by(signal)));
   vi.stubGlobal('fetch', asked);
   return asked;
 };
 
-/** A part of a page that has the answer of a path; nothing is drawn of it. */
+/** A component that uses the answer of a path and draws nothing. */
 function having(everyMs?: number) {
   let known: Resource<unknown> | undefined;
   const Part = ({ path }: { path: string }) => {
@@ -44,7 +44,7 @@ function having(everyMs?: number) {
   return { ask, known: () => known as Resource<unknown> };
 }
 
-/** A 200 whose body begins, and goes on as it is told. */
+/** A 200 whose body begins, and goes on as the test says. */
 const beginning = (then: (body: ReadableStreamDefaultController<Uint8Array>) => void): Response =>
   new Response(
     new ReadableStream({
@@ -77,7 +77,7 @@ test.each([
 });
 
 test('a body that does not end in time is no answer either, and the first one is asked for again', async () => {
-  // The limit of a real one is a timer that no test moves.
+  // Fake timers do not move the timer of a real AbortSignal.timeout.
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
     const ends = new AbortController();
     setTimeout(() => ends.abort(new DOMException('too slow', 'TimeoutError')), ms);
@@ -97,10 +97,10 @@ test('a body that does not end in time is no answer either, and the first one is
   expect(part.known()).toMatchObject({ state: 'ready', data: { a: 2 } });
 });
 
-/** What comes after so long. */
+/** An answer after so long. */
 const slowly = <T>(ms: number, answer: () => T): Promise<T> =>
   new Promise((resolve) => setTimeout(resolve, ms)).then(answer);
-/** A line on which an answer takes longer than it is until there is something new of a busy policy. */
+/** A connection on which an answer takes longer than the time between two changes of a busy policy. */
 const [SLOW_MS, BUSY_MS] = [1_500, 1_000];
 
 test('an answer that comes later than the next is wanted is drawn, and one at a time is asked for', async () => {
@@ -124,7 +124,7 @@ test('an answer that comes later than the next is wanted is drawn, and one at a 
   }
   expect(drawn.size).toBeGreaterThan(4);
   expect(most).toBe(1);
-  // What was wanted while one was under way is asked for behind it, once.
+  // A request made while one is under way is sent after it, once.
   await vi.advanceTimersByTimeAsync(3 * SLOW_MS);
   const before = asked;
   part.known().again();
@@ -179,7 +179,7 @@ test.each([
   const asked = answered(() => new Response('no', { status, headers }));
   const part = having(everyMs);
   await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
-  // Of a busy policy there is something new all the time.
+  // A busy policy changes all the time.
   part.known().again();
   await vi.advanceTimersByTimeAsync(waitMs - 3 * A_MOMENT_MS);
   part.known().again();

@@ -6,7 +6,7 @@ import { statusAt } from './support/status-answers.ts';
 import { CHROMIUM } from './support/tab.ts';
 
 const missing = CHROMIUM === undefined ? ': chromium is not installed' : '';
-/** What the API's clock says, and how far ahead of it that of whoever looks is. */
+/** Time of the API's clock, and how far ahead of it the reader's clock is. */
 const THERE = Date.parse('2026-11-24T05:00:00.000Z');
 const AHEAD_MS = 300_000;
 /** Less than the page waits before it asks again, and more. */
@@ -34,17 +34,17 @@ describe.skipIf(CHROMIUM === undefined)(`how far the index is behind${missing}`,
       .waitFor();
     await page.locator('a.status', { hasText: 'Up to date' }).waitFor();
     await page.clock.fastForward(A_MOMENT_MS);
-    // What is told by the clock here is drawn anew, and this is not.
+    // Ages by the reader's clock are drawn anew; how far the index is behind is not.
     await page.getByText(/^(?:8|9|\d\d) s ago$/).waitFor();
     expect(await behind(page).textContent()).toBe('Behind the chain: 1 s');
-    // It stands still, and the clock that answers goes on.
+    // The index stands still, and the API's clock goes on.
     answeredAt = THERE + 119_000;
     await page.clock.fastForward(A_WHILE_MS);
     await behind(page)
       .filter({ hasText: /: 2 min/ })
       .waitFor();
     await page.locator('a.status', { hasText: '2 min behind' }).waitFor();
-    // What cannot be had again grows old here.
+    // Without new answers the age grows by the reader's clock.
     isLost = true;
     await page.clock.fastForward(A_WHILE_MS);
     await page.getByText('Not up to date.').first().waitFor();

@@ -187,7 +187,7 @@ describe('text of strangers', () => {
   });
 });
 
-/** Of an event whose keys and names are the names of its fields, and whose amounts are the places of theirs. */
+/** Texts of events whose keys and names are their field names, and whose amounts are their fields' positions. */
 const TOLD: Record<PolicyEventKind, string> = {
   PolicyInitialised: 'Policy created: in mode mode',
   VenueRegistered: 'Venue registered: kind account tokenAccount',
@@ -232,7 +232,7 @@ describe('words', () => {
   test.each([...KINDS, 'Unheard'])(
     'what somebody named stands apart in a %s, from numbers above all',
     (kind) => {
-      // Of letters that run from right to left.
+      // Names in a right-to-left script.
       const named = (name: string) => `אבג ${name}`;
       const fields = kind === 'Unheard' ? [{ name: 'note', type: 'string' }] : fieldsOf(kind);
       const summary = fields.map(({ name, type }): [string, string | boolean] => {
@@ -303,14 +303,14 @@ describe('words', () => {
     expect([percent(500), percent(9644), percent(10)]).toEqual(['5%', '96.44%', '0.1%']);
     expect(classNames(17)).toEqual(['Stable', 'Perp']);
     expect(classNames(CLASS_BITS.SOL_MEME | CLASS_BITS.LP | 128)).toEqual(['Meme', 'LP', 'Class 128']);
-    // The names go by their place.
+    // Names are by the position of the bit.
     expect(Object.values(CLASS_BITS)).toEqual(Object.keys(CLASS_BITS).map((_, bit) => 1 << bit));
   });
 
   test('what a number means is told by its name, of a day too', () => {
     expect(meaningOf('Profit above the mark, 2026-01-02')).toBe(meaningOf('Profit above the mark'));
     expect(meaningOf('Profit above the mark')).toMatch(/stays at work/);
-    // Nobody who holds a token is paid.
+    // Holders of the token are not paid.
     expect(meaningOf('Profit swept')).not.toMatch(/to holders/);
     expect(meaningOf('Profit: Buybacks')).toMatch(/buys the token back/);
     expect(meaningOf('Profit swept')).not.toBe(meaningOf('Profit above the mark'));

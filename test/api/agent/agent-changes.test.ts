@@ -34,11 +34,11 @@ test('the newest change of an agent is told to whoever asks from before it', asy
     // Neither of these changes who the agent is.
     eventRow('one', 'FeesClaimed', 130, { slot: '130' }),
     set('one', 140, { summary: JSON.stringify({ oldAgent: key('a'), newAgent: key('a') }) }),
-    // It was told where logs were cut: whose turn it was before is not known.
+    // A derived event, of cut logs: the agent before is not known.
     set('cut', 50, { summary: JSON.stringify({ newAgent: key('b') }) }),
-    // There and back in a transaction whose logs were cut: one item stands for both.
+    // Two changes, there and back, in a transaction whose logs were cut: one item stands for both.
     set('back', 60, { summary: storedSummary(thereAndBack) }),
-    // The chain has it no more.
+    // The chain does not have its transaction any more.
     set('struck', 70),
   ]);
   await store.insert('events', [set('struck', 70, { kind: '', has_index: 2 })]);

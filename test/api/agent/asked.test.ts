@@ -6,7 +6,7 @@ import { startAgentApi } from './support/agent-api.ts';
 import { OPEN, POST, refusalsOf } from './support/refused.ts';
 import { useAgentStage } from './support/stage.ts';
 
-/** What one agent, or a stranger, can have the service ask of node and venue. */
+/** How many requests one agent, or a stranger, can have the service send to node and venue. */
 describe('what is asked of others for an agent', () => {
   const stage = useAgentStage('PGlite');
   const { refused, post, open, loggedIn, renew } = refusalsOf(stage);
@@ -56,7 +56,7 @@ describe('what is asked of others for an agent', () => {
     const list = () => beside.call('GET', 'options/positions', undefined, token);
     await list();
     const before = lookedUp;
-    // However slow the requests are beside the readings: the first of these ends behind most of the others' tokens.
+    // Holds the first reading until most requests have looked up their tokens, however slow they are.
     stage.rpc.holdNext('Policy', () => awaited(() => expect(lookedUp).toBeGreaterThan(before + 50)));
     const asked = await readings(async () => {
       const replies = await Promise.all(Array.from({ length: 100 }, list));
@@ -87,7 +87,7 @@ describe('what is asked of others for an agent', () => {
   test('who polls faster than that is refused no posts for it: only what asks the chain counts as refused', async () => {
     const { mint, token } = await loggedIn();
     const list = () => stage.api.call('GET', 'options/positions', undefined, token);
-    // While what it may ask at once is used up it may ask no more than that, however long it takes.
+    // The clock stands: its budget for one moment is used up and does not refill, however long the test takes.
     const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
     onTestFinished(() => now.mockRestore());
     for (let n = 0; n < 3; n += 1) {
@@ -172,7 +172,7 @@ describe('what is asked of others for an agent', () => {
   test('positions go on to the oldest of them, however many they are', async () => {
     const { token } = await loggedIn();
     await open(token);
-    /** As if the row stood there so often. */
+    /** As if the row existed so many times. */
     const COUNT = 100_201;
     const query: Db['query'] = async (sql, params = []) => {
       if (!sql.includes('FROM exposures AS page')) return stage.db.query(sql, params);
@@ -215,7 +215,7 @@ describe('what is asked of others for an agent', () => {
     stage.rpc.policy({ mint, agent: agent.address });
     const successor = await stage.api.login(mint, agent);
     expect(await page(successor, '?status=all')).toEqual([]);
-    // What a former agent holds is in nobody's list any more, and in the way: its refusal names it.
+    // A former agent's exposure is in no list any more and still counts: the refusal names it.
     const { error } = (await open(successor, { instrument: 'ETH-1' })).body;
     const positionId = /: position (\d+)$/.exec(String(error))?.[1];
     const release = { positionId, reason: 'of the former agent' };

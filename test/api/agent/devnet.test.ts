@@ -28,7 +28,7 @@ describe('an agent on the local chain', () => {
   let api: Listening;
   let staleNode: StaleNode;
   let behindStale: Listening;
-  /** Waits for no node: for one that hangs. */
+  /** An API with a short timeout for its node, for tests in which that hangs. */
   let impatient: Listening;
   let mint: string;
   const agents: Agent[] = [];
@@ -54,14 +54,14 @@ describe('an agent on the local chain', () => {
     await Promise.all([api.close(), behindStale.close(), impatient.close(), staleNode.close()]);
     await Promise.all([node.close(), venues.close(), db.close()]);
   });
-  // Also where a test fails: the next one is not to fail for it.
+  // Also after a failed test, so that the next one does not fail for it.
   afterEach(() => {
     node.faults.down(null);
     node.faults.lag(0);
     staleNode.goOn();
   });
 
-  /** An API process over the one database that reads the chain through this node: it waits for longer than any answer takes. */
+  /** An API over the one database that reads the chain through this node; by default no answer is too slow. */
   function serveOver(rpcUrl: string, nodeMs = 20_000): Promise<Listening> {
     const parts = createAgentParts({
       ...{ db, publicUrl, serviceName: 'svc', optionsVenueId: 'options_x' },

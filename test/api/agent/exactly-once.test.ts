@@ -16,7 +16,7 @@ const MOMENTS: readonly Moment[] = ['before the commit', 'after the commit'];
 const POST = { kind: 'thesis', text: 'said once 🦊' } as const;
 const OPEN = { instrument: CALL, direction: 'long', size: '1.50', reason: 'held once' } as const;
 
-/** The very moment of the COMMIT, from both sides: what was not committed is sent again, what was is found. */
+/** Kills just before and just after the COMMIT: an uncommitted write is sent again, a committed one is found. */
 describe('kill -9 between request and answer', () => {
   let server: PostgresServer;
   let rpc: FakeRpc;
@@ -26,7 +26,7 @@ describe('kill -9 between request and answer', () => {
   let api: KillableApi;
   let agent: Agent;
   let named = 0;
-  /** Base URL of the API, once there is one again. */
+  /** Base URL of the API, once one runs again. */
   let serving: Promise<string>;
   let writes: string[];
 
@@ -81,7 +81,7 @@ describe('kill -9 between request and answer', () => {
       return url;
     },
   };
-  /** Kills at the COMMIT of the next write; whoever asks meanwhile waits until all is up again. */
+  /** Kills at the COMMIT of the next write; requests meanwhile wait until everything is up again. */
   const killAtCommit = (what: string, moment: Moment) =>
     proxy.atNextCommit(moment, () => {
       const kill = kills[what] as () => Promise<string>;

@@ -108,7 +108,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
       const said = { ...OPEN, optionType: 'call', underlying: 'ETH', strike: 3500 };
       const opened = await stage.api.call('POST', 'options/open', said, token);
       expect(opened.status, opened.text).toBe(201);
-      // No list decides, however fresh: the contract and its quote are asked for at this moment.
+      // Not decided by a list, however fresh: the contract and its quote are requested now.
       expect(stage.venue.asked).toEqual(['get_instrument', 'get_ticker']);
       expect(opened.body).toMatchObject({
         ...{
@@ -261,7 +261,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     });
   });
 
-  // The last is what a made-up name may be told, too: this one was on the list when the row was opened.
+  // The venue may answer the last code for a made-up name too; this one was on the list when the row was opened.
   test.each([
     ['get_instrument', 200, -32603],
     ['get_ticker', 400, -32603],
@@ -278,7 +278,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
       const request = { positionId: body.positionId, reason: 'x' };
       const closed = await stage.api.call('POST', 'options/close', request, token);
       expect(closed.status, closed.text).toBe(200);
-      // It may have passed: without a quote the release is without one for good.
+      // Asked twice, as the error may pass: a release without a quote stays without one.
       expect(stage.venue.asked.filter((one) => one === method)).toHaveLength(2);
       const reason = `the options venue answered error ${code} of ${CALL}`;
       expect(closed.body).toMatchObject({

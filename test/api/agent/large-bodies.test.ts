@@ -10,7 +10,7 @@ import { useAgentStage } from './support/stage.ts';
 const LARGE = { kind: 'idle', text: 'x'.repeat(17_000) };
 const WRITES = BEARER_ROUTES.filter(([method]) => method === 'POST').map(([, path]) => path);
 
-/** In chunks, its length told nowhere. */
+/** A body in chunks, without a Content-Length. */
 function inChunks(token?: string): RequestInit {
   const pieces = [new TextEncoder().encode('{"kind":"idle","text":"'), Buffer.alloc(17_000, 'x')];
   const body = new ReadableStream({

@@ -14,7 +14,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
   const post = (token: string) => stage.api.call('POST', 'posts', POST, token);
   const open = (token: string, instrument: string) =>
     stage.api.call('POST', 'options/open', { instrument, direction: 'long', size: '1', reason: 'r' }, token);
-  /** Lets everything of a policy be older by so many seconds. */
+  /** Makes all rows of a policy older by so many seconds. */
   const age = async (mint: string, seconds: number) => {
     await stage.db.query(`UPDATE posts SET created_at = created_at - $2::text::interval WHERE mint = $1`, [
       mint,
@@ -61,7 +61,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     for (let n = 8; n < 17; n += 1) expect((await open(token, `ETH-${n}`)).status).toBe(201);
     const release = { positionId: held.body.positionId, reason: 'x' };
     await refused(429, 'rate_limited', () => stage.api.call('POST', 'options/close', release, token));
-    // What is held already is told before any limit, so that a retry learns of its own row.
+    // A conflict with a held row is answered before any limit, so that a retry learns of its own row.
     expect((await open(token, 'ETH-7')).status).toBe(409);
   });
 
@@ -83,7 +83,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     for (const from of [waiting, swept])
       for (let n = 0; n < 60; n += 1) expect((await attempt(from)).status).toBe(401);
     await stage.db.query(`UPDATE attempts SET at = at + interval '2 hours' WHERE subject LIKE 'failed:%'`);
-    // For a minute at most, as whoever is refused: see `refused`.
+    // Refused for a minute at most, which `refused` checks.
     await refused(429, 'rate_limited', () => attempt(waiting));
     await sweep(stage.db);
     expect((await attempt(swept)).status).toBe(401);

@@ -12,7 +12,7 @@ import { useAgentStage } from './support/stage.ts';
 
 test('of rows that are skipped nothing is worked out', async () => {
   const { db, close } = await freshDb('PGlite');
-  // What is selected puts times into words: how many is counted.
+  // Counts how many times a statement formats a time.
   await db.transaction((tx) =>
     tx.run(`CREATE SEQUENCE told;
       CREATE FUNCTION public.to_char(at timestamp, form text) RETURNS text LANGUAGE sql VOLATILE AS
@@ -46,7 +46,7 @@ test('of rows that are skipped nothing is worked out', async () => {
       Array.from({ length: 10 }, (_, n) => `${200 - n}`),
     );
   });
-  // Two times of each, of which one is null, and one row more: whether there are more.
+  // Each row has two times, one of them null; one more row shows whether there are further pages.
   expect(exposures).toBe(22);
   await close();
 });
@@ -60,7 +60,7 @@ test('a page of posts and how many there are is of one moment, whatever is poste
     );
   await post();
   await post();
-  /** An agent posts behind each statement. */
+  /** After each statement an agent posts. */
   const readers: typeof db.readers = {
     query: async (sql, params) => {
       const rows = await db.readers.query(sql, params);

@@ -55,7 +55,7 @@ test('rows that are written and swept again and again take no more room in the e
   const later = await grown();
   expect(Number(later.table)).toBeLessThanOrEqual(Number(first.table));
   expect(Number(later.indexes)).toBeLessThan(1.2 * Number(first.indexes));
-  // Some minutes of 6 MB each, not all that there were.
+  // The log of the last minutes, 6 MB each, and not of all of them.
   expect(Number(later.log)).toBeLessThan(50e6);
   await db.close();
 });
@@ -64,7 +64,7 @@ test('an embedded engine that ended itself since its log took nothing more is no
   const directory = mkdtempSync(path.join(tmpdir(), 'pglite-'));
   await placeEmbedded(directory);
   const script = path.join(import.meta.dirname, 'support/panicking.ts');
-  // One that is asked again has its thread for ever.
+  // An engine that has panicked and is asked again would block the thread for ever.
   const { stdout } = await promisify(execFile)(process.execPath, [script, directory], {
     timeout: PATIENCE_MS,
   });
@@ -95,7 +95,7 @@ test('an embedded engine that ends itself soon behind each opening is opened eve
     () => now,
   );
   const ask = async (of: Reopened) => (await of.whole()).execProtocolStream(new Uint8Array());
-  /** After how many seconds the next one was opened. */
+  /** Seconds until the next engine was opened. */
   const untilNext = async () => {
     const [before, at] = [opened, now];
     while (opened === before && now - at < 2 * HOUR_MS) {
@@ -112,7 +112,7 @@ test('an embedded engine that ends itself soon behind each opening is opened eve
   expect(waits.at(-1)).toBe(HOUR_MS / 1_000);
   panics = false;
   await untilNext();
-  // What is answered at once says nothing of the next write, what is an hour later does.
+  // An answer at once does not show that the next write succeeds; one after an hour does.
   await ask(engine);
   panics = true;
   expect(await untilNext()).toBe(HOUR_MS / 1_000);
@@ -254,7 +254,7 @@ test('behind a pooler that takes no options at the start of a connection a state
     current_setting('idle_in_transaction_session_timeout') AS idle`;
   const expected = [{ statement: '7s', idle: '7s' }];
   expect(await db.query(limits)).toEqual(expected);
-  // As where a transaction is given a connection that another client was given before.
+  // As where a pooler gives a transaction a connection that another client had before.
   await db.query('RESET ALL');
   expect(await db.transaction((tx) => tx.query(limits))).toEqual(expected);
   await db.close();
@@ -262,7 +262,7 @@ test('behind a pooler that takes no options at the start of a connection a state
 });
 
 describe('who waits for Postgres in vain is told that it is busy', () => {
-  /** Has something happen while a transaction holds what it has begun with. */
+  /** Runs `meanwhile` while a transaction holds the locks of its first statement. */
   async function held(db: Db, begin: string, meanwhile: () => Promise<void>): Promise<void> {
     const begun = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
@@ -284,7 +284,7 @@ describe('who waits for Postgres in vain is told that it is busy', () => {
     await others.query('CREATE TABLE locked (n int)');
     await held(others, 'LOCK TABLE locked', async () => {
       const writing = db.transaction(async (tx) => {
-        // One statement: between two the server may end a transaction that stands for so long.
+        // One statement: between two, the server may end a transaction that is idle for so long.
         await tx.query('WITH one AS (INSERT INTO t VALUES (1)) INSERT INTO locked VALUES (1)');
       });
       await expect(writing).rejects.toBeInstanceOf(BusyError);
@@ -295,7 +295,7 @@ describe('who waits for Postgres in vain is told that it is busy', () => {
 
   test('for a connection', async () => {
     const db = openPool(await freshPostgresUrl(), { ...PATIENT, connectMs: 500 });
-    // Its one connection may take longer than that to be made.
+    // The pool's one connection may take longer than that to be opened.
     await awaited(() => db.query('SELECT 1'));
     await held(db, 'SELECT 1', () => expect(db.query('SELECT 1')).rejects.toBeInstanceOf(BusyError));
     await db.close();

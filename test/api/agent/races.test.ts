@@ -33,7 +33,7 @@ describe('many at once, through two API processes', () => {
   });
 
   const api = (n: number) => apis[n % 2] as ApiAt;
-  /** A process that has too much to do may say 503: it is asked again, as a client does. */
+  /** A busy process may answer 503: asks it again, as a client does. */
   async function answered(ask: () => Promise<Reply>): Promise<Reply> {
     for (;;) {
       const reply = await ask();
@@ -76,7 +76,7 @@ describe('many at once, through two API processes', () => {
     expect(held).toBeGreaterThanOrEqual(60);
     expect(held + statuses.filter((status) => status === 429).length).toBe(199);
     expect((await rowCounts(db)).exposures).toBe(1);
-    // Of those alike, only the first in each process asks the venue: one contract and one quote each.
+    // Of equal requests only the first in each process asks the venue: for one contract and one quote.
     expect(venue.asked.length).toBeLessThanOrEqual(4);
   });
 

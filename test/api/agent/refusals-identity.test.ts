@@ -83,7 +83,7 @@ describe.each(ENGINES)('who the chain says may write, over %s', (engine) => {
     const reply = await session(request);
     expect([reply.status, reply.body.code]).toEqual([403, 'not_the_agent']);
     expect((await rowCounts(stage.db)).sessions).toBe(sessions);
-    // Its nonce is spent: the old key that returns signs another.
+    // The nonce is spent: an old key that is back has to sign a new challenge.
     stage.rpc.policy({ mint, agent: agent.address });
     await refused(401, 'invalid_challenge', () => session(request));
   });

@@ -175,7 +175,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
       const { call } = fault === 'hang' ? stage.impatient.ofVenue : stage.api;
       const short = { ...OPEN, direction: 'short' };
       await refused(503, 'venue_unreachable', () => call('POST', 'options/open', short, token));
-      // Asked again once where that may help, and no more.
+      // Retried once where that may help.
       const questions = fault === 'garbage' ? 1 : 2;
       expect(stage.venue.asked).toHaveLength(questions);
       const release = { positionId: body.positionId, reason: 'x' };

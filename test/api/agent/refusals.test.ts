@@ -75,7 +75,7 @@ describe.each(ENGINES)('a refusal of identity or text over %s', (engine) => {
       const unread = await api.call('POST', 'session', request);
       expect([unread.status, unread.body.code]).toEqual([503, 'chain_unreachable']);
       stage.rpc.fault = null;
-      // The signature was good: its nonce is spent, whatever the answer was.
+      // The signature was valid, so its nonce is spent whatever the answer was.
       await refused(401, 'invalid_challenge', () => stage.api.call('POST', 'session', request));
       expect(await stage.api.login(mint, agent)).toHaveLength(43);
     },

@@ -7,7 +7,7 @@ import { OPEN } from './support/refused.ts';
 import { useAgentStage } from './support/stage.ts';
 
 const POST = { kind: 'idle', text: 'waiting' };
-/** Of a slot that no chain has come to yet. */
+/** A slot that no chain has reached yet. */
 const FAR = 900_000_000_000;
 const secondsAgo = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
 
@@ -115,7 +115,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     expect((await stage.api.challenge(mint, next.address)).status).toBe(200);
     stage.rpc.slot += 10;
     stage.rpc.policy({ mint, agent: agent.address });
-    // It is told once; a session that the key starts after its return is another.
+    // The old session is refused as rotated out once, then as unknown. One started after the key's return is separate.
     const back = await stage.api.login(mint, agent);
     expect((await stage.api.call('POST', 'posts', POST, token)).body.code).toBe('not_the_agent');
     expect((await stage.api.call('POST', 'posts', POST, token)).status).toBe(401);
@@ -182,7 +182,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     expect((await stage.api.call('POST', 'posts', POST, token)).status).toBe(201);
     // The policy, two challenges, the model.
     expect(stage.rpc.asked).toHaveLength(4);
-    // What the strangers were shown no later request may be older than.
+    // No later request may use an older reading than the one that answered the strangers.
     stage.rpc.holdNext('Model', async () => {});
     stage.rpc.slot -= 10;
     expect((await stage.api.call('POST', 'posts', POST, token)).body.code).toBe('chain_unreachable');
@@ -314,13 +314,13 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
       expect((await api.call('POST', 'posts', POST, token)).status).toBe(201);
       await isGone();
       await believe();
-      // Another agent is decided for, and the old one is out.
+      // A reading shows another agent, and the old one is out.
       stage.rpc.slot = 1010;
       stage.rpc.policy({ mint, agent: next.address });
       expect((await api.challenge(mint, next.address)).status).toBe(200);
       await isGone();
       expect((await api.call('POST', 'posts', POST, token)).body.code).toBe('not_the_agent');
-      // No older reading decides after it.
+      // No older reading counts after that.
       stage.rpc.slot = 1005;
       stage.rpc.policy({ mint, agent: agent.address });
       expect((await api.challenge(mint, agent.address)).body.code).toBe('chain_unreachable');

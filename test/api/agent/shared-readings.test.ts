@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createSharedReadings } from '../../../api/agent/chain/shared-readings.ts';
 import { awaited } from '../../support/awaited.ts';
 
-/** Readings that end when they are told to. */
+/** Readings that end when the test ends them. */
 function heldReadings() {
   const begun: { least: bigint; end: PromiseWithResolvers<string> }[] = [];
   const read = (least: bigint) => {

@@ -16,7 +16,7 @@ import { patientPool } from './support/patient-db.ts';
 test('what agents ask of the store waits behind nobody: their connections are their own', async () => {
   const asked: string[] = [];
   const store = {
-    // Readers and ingestion have all of these.
+    // The store's shared queries, all in use by readers and ingestion: they never answer.
     query: () => {
       asked.push('of all');
       return new Promise<never>(() => {});
@@ -61,7 +61,7 @@ test('a Postgres that is away when npm start begins is brought to the current sc
     await side.close();
     await way.close();
   });
-  // Nobody is kept waiting for it.
+  // Readiness does not wait for it.
   await side.ready;
   await expect(side.probe()).rejects.toThrow();
   way.connect(there);
@@ -74,7 +74,7 @@ test('who asks before npm start has made the tables of a server waits until they
   const other = patientPool(url);
   const letGo = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
-  // As a second one that makes them.
+  // As a second process that migrates.
   const making = other.transaction(async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock(7221035001)');
     held.resolve();
@@ -96,7 +96,7 @@ test('who asks before npm start has made the tables of a server waits until they
     isAnswered = true;
   });
   asked.catch(() => undefined);
-  // It looks again and again whether it is its turn.
+  // The process polls whether it is its turn.
   const looks = new Set<string>();
   await awaited(async () => {
     const found = await other.query<{ at: string }>(

@@ -8,7 +8,7 @@ import { testKey } from './support/keys.ts';
 const KEY = testKey('signer');
 const MESSAGE = Buffer.from('a service: agent session\nURL: https://x\nMint: m');
 const SIGNATURE = KEY.sign(MESSAGE.toString());
-/** Order of the group of ed25519, little-endian. */
+/** Order of the ed25519 group, little-endian. */
 const L = Buffer.from('edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010', 'hex');
 const ENCODINGS = ['base64', 'base64url', 'base58'] as const;
 
@@ -32,7 +32,7 @@ function flipped(bytes: Buffer, below: (limit: number) => number): Buffer {
   return copy;
 }
 
-/** One whose base64 is not its base64url. */
+/** A signature whose base64 differs from its base64url. */
 function signedWithPlus(): { message: Buffer; text: string } {
   for (let n = 0; ; n += 1) {
     const text = KEY.sign(`message ${n}`).toString('base64');
@@ -121,7 +121,7 @@ describe('a signature', () => {
       } else if (kind === 4) text = text.slice(0, below(text.length));
       else message = message.subarray(0, below(message.length));
       const same = text === encode(SIGNATURE, encoding) && message === MESSAGE && key === KEY.publicKey;
-      // Base64 without its padding is the same bytes as base64url, and as good.
+      // Base64 without padding decodes to the same bytes, and is accepted.
       const unpadded = signatureReadings(text).some((bytes) => Buffer.from(bytes).equals(SIGNATURE));
       if (same || (kind >= 3 && kind < 5 && unpadded && text.length >= 86)) continue;
       expect(isSigned(message, text, key), `round ${round}, kind ${kind}: ${text}`).toBe(false);

@@ -45,7 +45,7 @@ describe('an options venue that has had too many questions', () => {
     const begun = performance.now();
     const asking = Array.from({ length: 20 }, () => venue.ticker('ETH-20991225-3500-C'));
     await expect(Promise.race(asking)).rejects.toMatchObject({ code: 'busy' });
-    // Before the first answer is read nobody knows of it, and one more turn comes every 50 ms.
+    // Until the first answer is read the limit is not known, and one more request goes out every 50 ms.
     const unaware = burst + 1 + (perSecond * (performance.now() - begun)) / 1_000;
     const refusals = await Promise.allSettled(asking);
     expect(refusals.filter(({ status }) => status === 'fulfilled')).toEqual([]);

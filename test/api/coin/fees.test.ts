@@ -86,7 +86,7 @@ describe('fees', () => {
       ...{ signature: signature(name), slot: '5', block_time, reason: 'cut' },
       ...{ policies: [policyRow('coin', 'usd').address, key('another')], missing: [missing] },
     });
-    /** Whether the sums of the legs are absent: those of all, and those of the last 24 hours. */
+    /** Whether the legs' sums are absent: the lifetime ones, and those of the last 24 hours. */
     const absent = async () => {
       const { quoteLeg, baseLeg } = await feesNow();
       const all = [quoteLeg.lifetimeFromEvents, baseLeg.lifetime];
@@ -163,7 +163,7 @@ describe('fees', () => {
       baseAmount: '0',
     });
     expect(claims.at(-1)?.quoteAmount).toBe('20');
-    // Of one that has many events they are looked for in another way.
+    // For a policy with many events claims are read by another query.
     await held.api.insert('policy_totals', [totalsRow('coin', { claim_count: '120', event_count: '20001' })]);
     expect((await feesNow()).recentClaims).toEqual(claims);
     expect(held.api.queries("PREWHERE mint = {mint:String} AND kind = 'FeesClaimed'")).toBe(1);

@@ -25,7 +25,7 @@ const ASOF = isoTime(TIME);
 const CLAIMS = 'indexer:fee_claims events';
 const figure = (value: string, source: string, asOf: string) => ({ value, source, asOf });
 const read = async <T>(path: string) => (await held.api.get<T>(`/coins/${mint}${path}`)).body;
-/** Of rows that replace what others of this file are about. */
+/** Slot and version of rows that replace those of earlier tests. */
 const later = { slot: '1001', version: String(1001n << 64n) };
 const loop = () => read<LoopResponse>('/loop');
 
@@ -152,7 +152,7 @@ describe('loop', () => {
     });
     await held.api.insert('token_accounts', [tokenAccountRow(key('l2'), '30', later)]);
     expect((await loop()).step4_deployed.local).toMatchObject({ value: '40' });
-    // The program counts what is of the quote, and looks at no asset that was registered.
+    // The program counts balances in the quote asset, and ignores the registered asset.
     const slip = { kind: 'Local', asset_class: 1, asset_mint: key('slip'), ...later };
     await held.api.insert('venue_accounts', [venueAccountRow('coin', 'l2', slip)]);
     expect((await loop()).step4_deployed.local).toMatchObject({ value: '40' });
@@ -182,13 +182,13 @@ describe('loop', () => {
     };
     const l2 = [key('l2')];
     expect(await isOf({ registered: 'usd', mint: 'usd' })).toEqual({ local: '40' });
-    // What nobody told the mint of is what it is registered with.
+    // An account whose mint is not known counts as one of its registered asset.
     expect(await isOf({ registered: 'usd', mint: '' })).toEqual({ local: '40' });
     expect(await isOf({ registered: 'slip', mint: '' })).toEqual({ local: '40', summed: l2, maybe: l2 });
     expect(await isOf({ registered: 'slip', mint: 'slip' })).toEqual({ local: '40', summed: l2, maybe: l2 });
     expect(await isOf({ registered: 'slip', mint: 'usd' })).toEqual({ local: '40', maybe: l2 });
     expect(await isOf({ registered: 'usd', mint: 'own' })).toEqual({ local: null, summed: l2, maybe: l2 });
-    // It is in no sum of now, and was in those of before.
+    // A revoked account is in no present sum; it was in earlier ones.
     const revoked = { registered: 'slip', mint: 'slip', revoked: 1 as const };
     expect(await isOf(revoked)).toEqual({ local: '10', maybe: l2 });
     expect(Object.keys((await loop()).step4_deployed)).toEqual(['local', 'remote', 'bankrollUnspent']);

@@ -121,7 +121,7 @@ describe('the quote asset', () => {
       iconUrl: 'https://x/logo.png',
       iconSource: 'launch_x:/pairs catalogue',
     });
-    // It lists some before they have a name.
+    // The catalogue lists some assets before they have a name.
     await held.api.insert('catalogue', [{ read_at: '2', rows: [pair({ name: '' })] }]);
     expect((await coin()).quote).toMatchObject({ symbol: 'USDX', name: null });
   });
@@ -132,7 +132,7 @@ describe('the quote asset', () => {
     await held.api.insert('metadata_documents', [
       { mint: key('usd'), read_at: '1', uri, image_url: 'https://m/usd.png', error: null },
     ]);
-    // On chain is no more than where the document is.
+    // The chain only has the URI of the document.
     const iconSource = 'metadata document:image of the quote mint';
     const own = { iconUrl: 'https://m/usd.png', iconSource };
     expect((await coin()).quote).toMatchObject(own);

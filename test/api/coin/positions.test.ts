@@ -112,7 +112,7 @@ describe('venue accounts and balances', () => {
       ...{ tokenAccount: key('local'), kind: 'Local', assetClass: 16, assetMint: key('usd'), revoked: false },
       local: { value: null, source: 'chain:getTokenAccountBalance', asOf: null, absent: true, reason },
     });
-    // Of one that is gone that is what there is to say, and of a mint that nobody told of nothing.
+    // For a closed account the reason says so, and nothing about a mint that is not known.
     expect(await isOf(2_002, { mint: '', exists: 0 })).toMatchObject({
       local: { absent: true, reason: `no account at ${key('local')}` },
     });

@@ -26,7 +26,7 @@ const held = useApi(async (api) => {
   await api.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
 });
 
-/** Another value that the account may have; of a column that was added rows have none at first. */
+/** Another valid value of a field; a column that was added has none at first. */
 const OTHERS: Record<FieldKind, (value: unknown) => unknown> = {
   key: () => key('another'),
   keyOrNone: () => null,
@@ -41,7 +41,7 @@ const OTHERS: Record<FieldKind, (value: unknown) => unknown> = {
 };
 /** One bit. */
 const OTHER_CLASS = 32;
-/** What no row that lacks them is to be taken for. */
+/** Values that must not be served where a row lacks the field. */
 const ZEROS: Partial<Record<FieldKind, 0>> = { flag: 0, number: 0, amount: 0 };
 
 /** A policy with an account at a venue. */
@@ -53,7 +53,7 @@ type Rows = ReturnType<typeof rowsOf>;
 
 const OWN = ['mint', 'address', 'bankroll', 'quote_escrow', 'base_escrow', 'holder_rewards'];
 
-/** What is served of a policy, its own addresses called alike in all of them. */
+/** The answers about a policy, with its own addresses replaced by column names so that policies compare. */
 async function answersOf(name: string, { Policy }: Rows): Promise<Record<string, string>> {
   const made = rowsOf(name);
   const own = OWN.map((column) => [String(made.Policy[column]), column] as const);

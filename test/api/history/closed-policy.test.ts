@@ -27,7 +27,7 @@ const held = useApi(
   { memory: { handOver } },
 );
 
-/** As materialise tells of it: hours that have not passed are no news to what is kept of those that have. */
+/** Announced as by materialise: a change in an hour that has not passed does not affect kept passed hours. */
 async function written(row: object): Promise<void> {
   await held.api.insert('policies', [row]);
   handOver.note(new Map([['policies' as ChangedTable, new Set([(row as Named).address])]]));
@@ -39,7 +39,7 @@ const until = async (end: number) => {
   return body.items.at(-1)?.byQuote;
 };
 const lastPassed = () => until(START + 5 * HOUR);
-/** Whoever asks while a batch is being taken up is told what was before it. */
+/** Asks again, as a request while a batch is taken up is answered with the state before it. */
 const soon = (sums: object) => awaited(async () => expect(await lastPassed()).toMatchObject(sums));
 const later = (slot: bigint) => (slot << 64n).toString();
 

@@ -63,7 +63,7 @@ test('each item is the state at its moment, the last one the state of now', asyn
       asOf: new Date((START + 3 * HOUR + 10) * 1000).toISOString(),
     },
   });
-  // Of an hour its last state is kept: when in it the first was is not.
+  // Only an hour's last state is kept, not when its first one was.
   const firstHourEnds = new Date((START + 2 * HOUR) * 1000).toISOString();
   expect(reasonOf(all[1]?.bankroll)).toBe(
     `${bankroll} is not known before the hour that ends at ${firstHourEnds}`,

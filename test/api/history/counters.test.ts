@@ -6,7 +6,7 @@ import type { ClosingState } from '../../../clickhouse/queries/history/closing-s
 import { isoTime } from '../../../schemas/units.ts';
 import { looked } from './support/looked.ts';
 
-/** Nothing of the chain is missing. */
+/** An index from which nothing of the chain is missing. */
 const WHOLE = {
   historyReason: null,
   isSettled: true,
@@ -60,7 +60,7 @@ test('an event that was told its time just now is counted where it was before, a
   const time = String(at * 3_600 + 4);
   expect(valuesOf({ block_time: time, earliest: time, latest: time })).toEqual(['0', null, null]);
   expect(valuesOf({ summed: 1 })).toEqual(['0', null, null]);
-  // Nothing has come to nothing by the end; of what an event without a time has come to there is no time.
+  // A counter without events has the end's time; one with an event without a time has none.
   expect(figuresOf({}).map(({ asOf }) => asOf)).toEqual([isoTime(early * 3_600), null, null]);
 });
 

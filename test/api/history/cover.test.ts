@@ -22,7 +22,7 @@ const change = (
 });
 const state = (hour: number, seen: number) => ({ address: 'a', hour, seen: String(seen) });
 
-/** Ends at which a state seen in that slot is known. */
+/** Hour ends at which a state seen in that slot is known. */
 function known(holes: HoleRow[], unseen: UnseenChange[], seen: number, carried: CarriedRow[] = []): number[] {
   const { lost } = createCover({ hours: HOURS, holes }, unseen, carried);
   const hour = 9 + Math.floor(seen / 100);

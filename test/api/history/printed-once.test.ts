@@ -30,8 +30,8 @@ const state = {
 const cellOf = (value: unknown) => ({ value, stamp: 1, until: Number.POSITIVE_INFINITY, usedAt: 0 });
 
 /**
- * An answer of so many hours out of a memory whose cells can be dropped, how many of its pieces were made for it, and of
- * how many values it is made, each as often as a piece names it.
+ * Histories of STEPS hours, made from a memory whose cells can be dropped; counts the pieces made for each answer, and
+ * the values that the pieces name.
  */
 function histories(policies = begun) {
   const cells = createCells(64e6);
@@ -96,7 +96,7 @@ test('what is printed of passed hours stays while policies are written, also for
   const { ask, drop } = histories();
   expect(ask()).toBeGreaterThan(5);
   expect(ask()).toBe(0);
-  // As with every write to a policy.
+  // Cells are dropped by every write to a policy.
   drop();
   expect(ask()).toBe(0);
   drop();

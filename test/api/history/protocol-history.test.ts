@@ -63,7 +63,7 @@ test('an account that holds another asset now than it is registered with leaves 
   });
   expect(await isOf(1602n, '')).toMatchObject({ deployed: { value: '940' } });
   expect(await isOf(1603n, key('usd'))).toMatchObject({ deployed: { value: '940' } });
-  // The program counts what is of the quote, and looks at no asset that was registered.
+  // The program counts balances in the quote asset, and ignores the registered asset.
   const written = { slot: '1604', version: String(1604n << 64n) };
   await held.api.insert('venue_accounts', [{ ...local, ...written, asset_mint: key('slip') }]);
   expect(await isOf(1605n, key('usd'))).toMatchObject({ deployed: { value: '940' } });

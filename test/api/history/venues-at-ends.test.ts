@@ -18,7 +18,7 @@ import { address, bankroll, H, policy, START } from './support/stage.ts';
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
 const SLOTS_AN_HOUR = 9_000;
-/** So many looks at a row take a millisecond. */
+/** Reads of a row's properties that count as a millisecond. */
 const LOOKS_A_MS = 20_000;
 
 const state = (account: string, hour: number, row: object) =>
@@ -71,7 +71,7 @@ function longHistory(accounts: number, ends: number) {
     ...{ step: 'hour' as const, from: START, to: START + ends * HOUR_S, unfinished: false, isOfNow: false },
     ends: Array.from({ length: ends }, (_, at) => START + (at + 1) * HOUR_S),
   };
-  /** What it answers, if it does, and how often it looked at a row meanwhile. */
+  /** The answer, if it is ready, and how often rows were read meanwhile. */
   const turn = () => {
     const before = counted.times;
     slices.begin();
@@ -97,7 +97,7 @@ function longHistory(accounts: number, ends: number) {
   return { turn };
 }
 
-/** What they are worth together at the end of an hour. */
+/** The accounts' total equity at the end of an hour. */
 const equityAt = (accounts: number, end: number): string =>
   Array.from({ length: accounts }, (_, n) => {
     const attested = n >= end ? 0 : end - 1 - ((end - 1 - n) % accounts);
@@ -123,7 +123,7 @@ test.each([
     expect(items.at(-1)?.bankroll.reason).toContain(bankroll);
     const looks = turns.map((one) => one.looks);
     expect(Math.max(...looks)).toBeLessThan(250_000);
-    // What is made of it in between is not worked out again.
+    // Intermediate results are not computed again.
     expect(looks.reduce((sum, one) => sum + one)).toBeLessThan((accounts + 5) * ends * 20);
   },
 );

@@ -13,10 +13,10 @@ const SEED = Number(process.env.SEED ?? 7);
 const CONNECTIONS = 30;
 const AT_ONCE = 10;
 const PAGES = 40;
-/** Bytes of a page: kept answers, lent bytes, and what is more than these hold. */
+/** Bytes of a page: within kept answers, within lent buffers, and above both. */
 const LENGTHS = [200, 20_000, 40_000, 250_000, 240_000, 230_000, 262_144, 400_000];
 
-/** What half of the pages are made of changes all the while. */
+/** Half of the pages are made from this, which changes all the time. */
 let moment = 0;
 const momentOf = (n: number) => (n % 2 === 0 ? 0 : moment);
 let made = 0;
@@ -60,7 +60,7 @@ interface Asking {
   encoding: string;
 }
 
-/** The whole answers among what a connection heard, each with what was asked for it. */
+/** The complete answers among a connection's bytes, each with its request. */
 function* answersTo(asked: readonly Asking[], heard: Buffer) {
   let at = 0;
   for (const asking of asked) {
@@ -94,7 +94,7 @@ test(`whoever reads in whatever way gets the page that he asked for, and one tag
   const seen = { whole: 0, known: 0, packed: 0 };
 
   const ask = async (): Promise<void> => {
-    // More than the system takes of what nobody reads: what is left waits, while others are answered.
+    // More than the system buffers for a client that does not read: the rest waits while others are answered.
     const isLate = below(2) === 0;
     const asked = Array.from({ length: isLate ? 32 : 1 + below(20) }, (): Asking => {
       const page = below(PAGES);
@@ -123,7 +123,7 @@ test(`whoever reads in whatever way gets the page that he asked for, and one tag
       heard.push(chunk);
       if (heard.length > goesAfter) socket.destroy();
     });
-    // A connection may end before the others were answered.
+    // A connection may end before the other requests were answered.
     await Promise.all([closed, others]);
     for (const { asking, status, headers, body } of answersTo(asked, Buffer.concat(heard))) {
       const tag = (headers.get('ETag') ?? '').replace('W/', '');
@@ -132,7 +132,7 @@ test(`whoever reads in whatever way gets the page that he asked for, and one tag
         expect(tag).toBe(asking.tag);
         continue;
       }
-      // Where there is far more to do than this, who waited too long for their turn is told so.
+      // On a very busy machine a request that waited too long for its turn is answered 503.
       if (status.includes('503')) {
         expect(JSON.parse(String(body))).toMatchObject({ code: 'busy' });
         continue;
@@ -153,7 +153,7 @@ test(`whoever reads in whatever way gets the page that he asked for, and one tag
   };
 
   let left = CONNECTIONS;
-  // How many end before they heard anything is the system's business.
+  // How many connections end before any byte arrived depends on the system.
   const isSeen = () => Math.min(seen.whole, seen.known, seen.packed) > 5;
   const some = async () => {
     for (; left > 0 || !isSeen(); left -= 1) await ask();

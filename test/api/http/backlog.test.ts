@@ -7,7 +7,7 @@ import { PATIENCE_MS } from '../../support/awaited.ts';
 
 const ASKED = 1_500;
 
-/** The system's own bound, which no process can go beyond. */
+/** The system's limit of the backlog, which a process cannot exceed. */
 function mostOfSystem(): number {
   try {
     return Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
@@ -34,7 +34,7 @@ test('whoever connects while the process hears nobody finds a place to wait', as
   const workerData = { port: listening.port, most, memory: connected.buffer };
   const worker = new Worker(CONNECTING, { eval: true, workerData });
   const until = performance.now() + PATIENCE_MS;
-  // This thread hears nobody from here on.
+  // From here on this thread accepts no connection.
   for (let count = 0; count < most && performance.now() < until; ) {
     Atomics.wait(connected, 0, count, 100);
     count = Atomics.load(connected, 0);

@@ -42,7 +42,7 @@ describe('texts in lent bytes', () => {
 });
 
 const CONNECTIONS = 9;
-/** Behind each other on a connection: more than the system takes of what nobody reads. */
+/** Pages requested in a row on a connection: more bytes than the system buffers for a client that does not read. */
 const PAGES = 32;
 const page = (n: number) => ({ page: n, items: [`${n}:`.repeat(60_000)] });
 
@@ -92,7 +92,7 @@ test('whoever reads slowly gets his own pages, whatever was printed meanwhile', 
     for await (const chunk of socket) all += String(chunk);
     return all;
   };
-  // One after the other: the last have a page half written all the while. A third go away without having read.
+  // Read one after the other, so that the last have a page half written meanwhile. A third leave without reading.
   for (const [n, socket] of asked.entries()) {
     if (n % 3 === 2) {
       socket.destroy();

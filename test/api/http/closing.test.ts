@@ -27,7 +27,7 @@ test('what was sent before a process stops is answered, though nobody had read i
     for await (const part of socket) text += part;
     return text;
   });
-  // All in one turn: nobody reads between them.
+  // All in one turn of the event loop, so that the server reads nothing in between.
   for (const socket of sockets) socket.write(REQUEST);
   const closed = listening.close();
   for (const text of await Promise.all(ended)) {

@@ -132,7 +132,7 @@ describe('requests that are broken off, and floods', () => {
     expect(await first.json()).toEqual({ error: 'too many reads wait; try again in 1 s', code: 'busy' });
     expect((await fetch(`${url}/health`)).status).toBe(200);
     answer.reject(new Error('down'));
-    // How many waited longer than they may is the machine's; the counts stand in the test of the gate.
+    // How many waited too long depends on the machine; the test of the gate checks the counts.
     const statuses = (await Promise.all(flood)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([500, 503]));
     answer = Promise.withResolvers();
@@ -240,7 +240,7 @@ test('a connection whose request does not come is ended', async () => {
   await close();
 });
 
-/** More than the buffers of both ends of a connection. */
+/** More bytes than the buffers at both ends of a connection hold. */
 const LARGE = 24 * 1024 * 1024;
 
 test('of a connection that does not read one request is answered at a time, whatever it asks at once', async () => {
@@ -258,7 +258,7 @@ test('of a connection that does not read one request is answered at a time, what
   const socket = connect(port, '127.0.0.1', () => socket.pause().write(request.repeat(3)));
   socket.on('error', () => undefined);
   await awaited(() => expect(answered).toBeGreaterThan(0));
-  // What came with it has been looked at by the time that another connection is answered.
+  // By the time another connection is answered, the other requests on this one would have been looked at.
   expect((await fetch(`http://127.0.0.1:${port}/none`)).status).toBe(404);
   expect(answered).toBe(1);
   let heard = 0;
@@ -346,7 +346,7 @@ test('what somebody asked who went away is done before it has closed', async () 
     const gone = new Promise((resolve) => req.socket.once('close', resolve));
     asked.resolve();
     await gone;
-    // Whoever waits for connections alone has heard of their end by then.
+    // By then a process that waited only for connections would have ended.
     for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
     said.push('done');
   });
@@ -378,7 +378,7 @@ test('one client does not have all connections, and finds room again when its ow
   await awaited(() => expect(straight.ended()).toBe(2));
   for (const socket of straight.sockets) socket.destroy();
   await awaited(() => expect(straight.ended()).toBe(5));
-  // The server hears of an end a little later than who ended it.
+  // The server notices an end a little later than the client that ended.
   await awaited(
     () =>
       new Promise<void>((resolve, reject) => {

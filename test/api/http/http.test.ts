@@ -49,7 +49,7 @@ describe('the form of answers', () => {
     expect(reply.text).toBe('{\n  "ok": true,\n  "service": "test-indexer"\n}\n');
     expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
-    // Pages of other origins read no header but these: how old it is, whether it changed, where it goes on, when to come again.
+    // The only headers that pages of other origins can read.
     expect(reply.headers.get('access-control-expose-headers')?.split(', ')).toEqual([
       ...['Age', 'ETag', 'Link', 'Retry-After', 'WWW-Authenticate'],
     ]);
@@ -210,7 +210,7 @@ describe('the OpenAPI page', () => {
       '503',
     ]);
     expect(Object.keys(body.paths['/health']?.get?.responses ?? {})).toEqual(['200', '500']);
-    // All but those that wait for nothing, and the one of this test, say that too many may wait.
+    // All routes but those that never wait, and this test's own, declare 503.
     const neverBusy = Object.entries(body.paths).filter(([, operations]) =>
       Object.values(operations).some(({ responses }) => !('503' in responses)),
     );

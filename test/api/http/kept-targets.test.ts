@@ -44,11 +44,11 @@ const app = createHttp([route], { latest, clock: Date.now, onAnswered: answered 
 const { port, close } = await listen(app, '127.0.0.1', 0);
 afterAll(close);
 
-/** All that comes over the wire but the hour. */
+/** All bytes that arrive, without the Date header. */
 function wire(target: string, headers: Record<string, string>, method = 'GET'): Promise<string> {
   const lines = Object.entries({ Host: 'x', Connection: 'close', ...headers });
   const socket = connect(port, '127.0.0.1');
-  // Left open: who ends his side is ended, too, before an answer that has to wait for its turn.
+  // Not half-closed: the server ends a connection whose client has ended, even where an answer waits for its turn.
   socket.write(
     `${method} ${target} HTTP/1.1\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n`,
   );
@@ -65,7 +65,7 @@ function wire(target: string, headers: Record<string, string>, method = 'GET'): 
     );
   });
 }
-/** Order and case of a head's lines say nothing. */
+/** Order and case of header lines do not matter. */
 const parsed = (text: string) => {
   const [head = '', ...body] = text.split('\r\n\r\n');
   const [status, ...fields] = head.split('\r\n');
@@ -78,7 +78,7 @@ test.each(Object.keys(pages).flatMap((name) => ENCODINGS.map((encoding) => [name
   async (name, encoding) => {
     const headers = encoding === undefined ? {} : { 'Accept-Encoding': encoding };
     const target = `/pages/${name}`;
-    // Other words for the same answer.
+    // Another target for the same answer.
     const routed = parsed(await wire(`${target}?other=${encoding}`, headers));
     expect(routed.status).toBe('HTTP/1.1 200 OK');
     await wire(target, headers);
@@ -126,7 +126,7 @@ interface Parts {
   turns?: Turns;
 }
 
-/** One target that was noted, and what stands behind it. */
+/** A target that was noted, and the answer kept for it. */
 function kept({ status = 200, database = 'now', age = 0, isKept = true, turns = createTurns() }: Parts) {
   const answer = answerOf({ status, body: {} });
   const sent: number[] = [];
@@ -160,9 +160,9 @@ test('a target that is kept is sent; all else is passed on, in the same turn', a
   const inItsTurn = { startedAt: expect.any(Number), alsoKept: expect.any(Function) };
   const passed = { sent: [], passedOn: 1, state: inItsTurn };
   expect(await kept({ isKept: false })('/x')).toEqual(passed);
-  // A replay has switched to another.
+  // A replay has switched to another database.
   expect(await kept({ database: 'other' })('/x')).toEqual(passed);
-  // Its age has to be told.
+  // Such an answer needs an Age header.
   expect(await kept({ age: 1_000 })('/x')).toEqual(passed);
   expect(await kept({ status: 404 })('/x')).toEqual(passed);
 });

@@ -9,7 +9,7 @@ import type { Latest } from '../../../api/latest/latest.ts';
 const LARGE = 40_000;
 const SMALL = 1_000;
 
-/** Answers out of a memory that never changes, and how often each was made. */
+/** Answers made from a memory that never changes; counts how often each is made. */
 function answers(took: number, mostInPieces?: number) {
   let now = 0;
   let made = 0;

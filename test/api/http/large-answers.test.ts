@@ -9,7 +9,7 @@ import { listen } from '../../../api/http/listen.ts';
 import type { Latest } from '../../../api/latest/latest.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 
-/** A connection that takes a part when it is told to. */
+/** A connection that accepts a part when the test has it do so. */
 class Response extends EventEmitter {
   destroyed = false;
   readonly written: number[] = [];
@@ -42,13 +42,13 @@ function stage(atOnce: number) {
     },
   });
   return {
-    /** Of three parts. */
+    /** Sends an answer of three parts. */
     ask: () => {
       const response = new Response();
       sendLarge(response as unknown as ServerResponse, [Buffer.alloc(2 * PART_BYTES), Buffer.alloc(9)]);
       return response;
     },
-    /** All that are under way have taken nothing for too long. */
+    /** As if every connection had accepted nothing for too long. */
     losePatience: () => {
       for (const call of [...impatient]) call();
     },

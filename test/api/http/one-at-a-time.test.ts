@@ -8,7 +8,7 @@ import type { Route, RouteReply } from '../../../api/http/route.ts';
 import type { Latest } from '../../../api/latest/latest.ts';
 import { awaited } from '../../support/awaited.ts';
 
-/** More than both ends of a connection take: it leaves in parts. */
+/** More bytes than both ends of a connection buffer, so it is sent in parts. */
 const LARGE = 12 * 1024 * 1024;
 let later = Promise.withResolvers<void>();
 const streams: PassThrough[] = [];

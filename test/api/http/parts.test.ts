@@ -58,7 +58,7 @@ describe('prices', () => {
       const { value } = inDollars(figure(amount.toString(), 'here', null), 'it', { decimals, price });
       expect(BigInt(String(value).replace('.', ''))).toBe(micro);
       const cut = (amount * digits * 1_000_000n) / 10n ** BigInt(decimals + scale) - micro;
-      // Of thirty digits nothing is cut, and of more what no amount shows.
+      // Up to thirty digits nothing is cut; beyond them only what no amount shows.
       const mayBeCut = digits < 10n ** 30n ? 0n : micro / 10n ** 29n + 1n;
       expect(cut >= 0n && cut <= mayBeCut).toBe(true);
       expect(2n ** 129n * rate.multiplier < 2n ** 256n).toBe(true);
@@ -85,7 +85,7 @@ describe('prices', () => {
     expect(freshUntil(rows, now)).toBe(read - 120_000);
     expect(priceOf(rows, read - 120_000).usd).toBe('2');
     expect(freshUntil(rows, read - 120_000)).toBe(read + 900_001);
-    // What tells its own time is as old as that says, whenever we read it.
+    // A price with a time of its own is as old as that, whenever it was read.
     const told = { ...row, usd: '3', read_at: String(read), observed_at: new Date(now).toISOString() };
     expect(priceOf([told], now)).toMatchObject({ usd: '3', observedAt: '2026-01-01T12:00:00.000Z' });
   });

@@ -7,7 +7,7 @@ import { taggedBytes } from '../../../api/http/answers/tagged-bytes.ts';
 
 const ITEMS = Array.from({ length: 5 }, (_, n) => ({ time: `${n} “é”`, list: [n, { n: null }] }));
 
-/** Items from one up to another out of two pieces, and one behind them. */
+/** The items from one index to another, out of two pieces, and one more item after them. */
 function answered(from: number, to: number, last: object | null) {
   const cut = 3;
   const pieces = [ITEMS.slice(0, cut), ITEMS.slice(cut)].flatMap((items, at) => {

@@ -6,7 +6,7 @@ import type { Latest } from '../../../api/latest/latest.ts';
 import { BusyError } from '../../../runtime/errors.ts';
 import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 
-/** Answers that have to be read first, and each read ends when it is told to. */
+/** Answers that need a read first; the test ends each read. */
 function coldAnswers() {
   const reads: { end(): void; fail(error: Error): void }[] = [];
   const latest: Pick<Latest, 'read' | 'readNow' | 'held'> = {
@@ -36,7 +36,7 @@ function coldAnswers() {
 const atOnce: InTurn = (work) => work();
 const refused: InTurn = () => Promise.reject(new BusyError('too many reads wait'));
 
-/** A line in which one waits until it is told otherwise. */
+/** A queue in which work waits until the test lets it go on or fails it. */
 function line() {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const inTurn: InTurn = async (work) => {
@@ -62,7 +62,7 @@ test('a page that somebody waits for in a long line is read for the next who ask
   await awaited(() => expect(reads).toHaveLength(6));
   reads[5]?.end();
   expect(await Promise.all([honest, floods])).toEqual(['wanted', 'wanted']);
-  // Its turn in the long line is over at once.
+  // Its turn in the long queue is over at once.
   for (let at = 0; at < reads.length; at += 1) {
     now += 1;
     reads[at]?.end();

@@ -3,7 +3,7 @@ import { createReadGate, type ReadGateOptions } from '../../../api/http/turns/re
 import { BusyError } from '../../../runtime/errors.ts';
 import { awaited } from '../../support/awaited.ts';
 
-/** Work that ends when it is told to, in the order in which it began. */
+/** Work that the test ends, listed in the order in which it began. */
 function works() {
   const begun: { name: string; end(): void }[] = [];
   const work = (name: string) => () => {
@@ -11,7 +11,7 @@ function works() {
     begun.push({ name, end: () => resolve(name) });
     return promise;
   };
-  /** Ends the last that began; whoever is called then has begun afterwards. */
+  /** Ends the work that began last; work that this lets in has begun afterwards. */
   const endLast = async () => {
     await new Promise(setImmediate);
     begun.at(-1)?.end();
@@ -78,10 +78,10 @@ describe('reads that take turns', () => {
     all.push(gate('modest', work('modest')), ...floods.map((name) => gate(name, work(`${name}2`))));
     all.push(gate('modest', work('modest too')));
     await awaited(() => expect(names().slice(4)).toEqual(['modest', 'f2', 'g2', 'modest too']));
-    // One for one.
+    // For one that ends, one begins.
     begun[5]?.end();
     await awaited(() => expect(names().slice(8)).toEqual(['h2']));
-    // Nobody else is about any more: whoever ends makes room for all that wait.
+    // No other address has been active lately: one that ends makes room for all that wait.
     pass(1_001);
     begun[6]?.end();
     await awaited(() => expect(names().slice(9)).toEqual(['i2']));

@@ -12,7 +12,7 @@ import { awaited } from '../../support/awaited.ts';
 
 const KB = 1024;
 
-/** A connection that reads nothing until it is told to. */
+/** A connection that reads nothing until the test has it read. */
 class Response extends EventEmitter {
   destroyed = false;
   writableFinished = false;
@@ -66,7 +66,7 @@ test('what is read waits no more', () => {
 test('an answer that many are sent takes its room once, until the last of them has read it', () => {
   const ask = stage();
   const bytes = Buffer.allocUnsafeSlow(600 * KB);
-  // Each has a head of its own, and parts of what follows are held as all of it is.
+  // Each reader has its own head. A part of a buffer keeps the whole buffer in memory.
   const rest = [0, 1, 2].map((n) => ({ tag: '', bytes: bytes.subarray(n * 200 * KB, (n + 1) * 200 * KB) }));
   const readers = Array.from({ length: 100 }, (_, n) => ask(`reader ${n}`, 100, rest));
   expect(readers.some(({ destroyed }) => destroyed)).toBe(false);

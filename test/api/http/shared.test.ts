@@ -42,7 +42,7 @@ describe('shared answers', () => {
     const ofAddress = () => held.api.queries('WHERE address IN {addresses:Array(String)} AND exists = 1');
     const before = ofAddress();
     for (let count = 0; count < 5; count += 1) await held.api.get(`/coins/${key('nobody')}`);
-    // None where all policies that there are have been read by then.
+    // None where all policies have been read by then.
     expect(ofAddress() - before).toBeLessThanOrEqual(1);
   });
 

@@ -8,7 +8,7 @@ import { createTurns } from '../../../api/http/turns/turns.ts';
 import type { Latest } from '../../../api/latest/latest.ts';
 import { BusyError } from '../../../runtime/errors.ts';
 
-/** A thread by hand: work takes as long as it says, and what is put off is done when it is told to. */
+/** A simulated thread: work takes as long as it says, and deferred calls run when the test runs them. */
 function thread() {
   let now = 0;
   let soon: (() => void)[] = [];
@@ -25,13 +25,13 @@ function thread() {
       now += ms;
       return bytes;
     });
-  /** Once what came has been looked at. */
+  /** Goes on once the requests that came have been looked at. */
   const goOn = () => {
     const calls = soon;
     soon = [];
     for (const call of calls) call();
   };
-  /** Ends a rest; how long it was. */
+  /** Ends a rest. @returns how long it was */
   const restOver = () => {
     const rest = rests.shift();
     rest?.call();
@@ -40,7 +40,7 @@ function thread() {
   const pass = (ms: number) => {
     now += ms;
   };
-  /** The address has had so much of the thread. */
+  /** Gives an address so much time of the thread. */
   const hasHad = async (address: string, ms: number) => {
     await ask(address, 'stranger', 0);
     await ask(address, 'much', ms);
@@ -62,7 +62,7 @@ test('who has had a tenth of the thread waits behind whoever has had little, and
   await ask('honest', 'h1', 0.1);
   goOn();
   expect(begun.splice(0)).toEqual(['h1']);
-  // With all that came between.
+  // Including everything that came in between.
   expect(restOver()).toBeCloseTo(3 * 1.1);
   goOn();
   expect(begun.splice(0)).toEqual(['f2', 'f3']);
@@ -94,7 +94,7 @@ test('they rest for what comes of their requests, too: the thread is theirs unti
   const flood = [ask('flood', 'f0', 0.1), ask('flood', 'f1', 0.1)];
   await ask('honest', 'h', 0.1);
   goOn();
-  // Their answers are packed and written behind it.
+  // Then their answers are compressed and written.
   pass(20);
   goOn();
   expect(begun).toEqual(['h', 'f0', 'f1']);
@@ -193,7 +193,7 @@ test('an answer of its own that is long to print behind what it waited for is it
     },
   };
   const app = createHttp([route], { latest: {} as Latest, clock: Date.now, trustProxy: 1 }).callback();
-  /** What came, to be begun in one go. */
+  /** Requests that have arrived, to be begun at once. */
   let came = new Map<string, () => void>();
   let wanted = 1;
   const server = http.createServer((request, response) => {
@@ -211,7 +211,7 @@ test('an answer of its own that is long to print behind what it waited for is it
   const { port } = server.address() as AddressInfo;
   const ask = async (name: string, from: string) =>
     (await fetch(`http://127.0.0.1:${port}/own/${name}`, { headers: { 'x-forwarded-for': from } })).text();
-  // Whoever is new has one account with all others who are.
+  // New addresses share one account.
   await ask('stranger', '10.0.0.1');
   await ask('stranger', '10.0.0.2');
   await ask('long', '10.0.0.1');
@@ -221,7 +221,7 @@ test('an answer of its own that is long to print behind what it waited for is it
   expect(begun).toEqual(['b', 'a']);
 });
 
-/** What readers wait for a thread that hostile clients keep busy, in a time of its own. */
+/** How long readers wait for a thread that hostile clients keep busy, in simulated time. */
 async function waitsOf(hostile: number, addresses: number): Promise<number[]> {
   let now = 0;
   let timed: { at: number; happen(): void }[] = [];
@@ -234,7 +234,7 @@ async function waitsOf(hostile: number, addresses: number): Promise<number[]> {
   });
   const waits: number[] = [];
   const ask = (who: string, ms: number, answered: () => void) =>
-    // Who is in line at the end is refused behind it.
+    // Work that is still queued at the end is refused then.
     void turns(who, async () => {
       now += ms;
       answered();
@@ -244,7 +244,7 @@ async function waitsOf(hostile: number, addresses: number): Promise<number[]> {
     ask(who, 1, () => waits.push(now - askedAt));
     at(askedAt + 40, () => reader(who, askedAt + 40));
   };
-  // Each of them asks again as soon as it is answered.
+  // Each attacker asks again as soon as it is answered.
   const attacker = (n: number): void =>
     ask(`hostile ${n % addresses}`, 2, () => at(now + 1, () => attacker(n)));
   for (let n = 0; n < 4; n += 1) at(n * 3, () => reader(`reader ${n}`, n * 3));

@@ -10,7 +10,7 @@ const STEPS = 400;
 const ADDRESSES = ['a', 'b', 'c', 'd', 'e', 'flood', 'flood', 'flood', 'flood'];
 const seeds = Array.from({ length: RUNS }, (_, n) => SEED * 1_000 + n);
 
-/** What is put off by one thing or another, and a clock that is moved by hand. */
+/** Calls that were deferred in any way, and a clock that the test moves. */
 function world(seed: number) {
   const random = createRandom(seed);
   const below = (most: number) => Math.floor(random() * most);
@@ -24,12 +24,12 @@ function world(seed: number) {
       clock += ms;
     },
     address: () => ADDRESSES[below(ADDRESSES.length)] as string,
-    /** Calls one of them: in no order, as timers and stores do. */
+    /** Calls a random one of them, as timers and stores call in no fixed order. */
     callOne: () => putOff.splice(below(putOff.length), 1)[0]?.(),
   };
 }
 
-/** How each one that asked was told so. */
+/** Requests, with how each of them ended. */
 function asked() {
   const ends: ('answered' | 'told to come again' | 'waits')[] = [];
   return {
@@ -112,7 +112,7 @@ test.each(seeds)('nor is who waits to read (seed %i)', async (seed) => {
     else pass(below(2) === 0 ? below(300) : below(6_000));
     if (below(8) > 0) continue;
     await settled();
-    // Where nothing goes on and nothing rests nobody would ever be called again.
+    // With nothing under way and nothing resting, a waiting request would never be called again.
     if (underWay + resting === 0) expect(ends).not.toContain('waits');
   }
   do {

@@ -15,7 +15,7 @@ const LARGE = 100_000;
 const answer = (head: string, rest: readonly TaggedBytes[]) =>
   answerOf({ status: 200, body: Buffer.from(head), rest });
 
-/** A piece that packs badly, as text. */
+/** A piece of text that compresses badly. */
 const noise = (bytes: number): TaggedBytes => taggedBytes(randomBytes(Math.ceil(bytes / 2)).toString('hex'));
 
 const partsOf = (form: Form): Buffer[] => (form.rest ?? []).map(({ bytes }) => bytes);

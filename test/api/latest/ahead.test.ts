@@ -63,12 +63,12 @@ const RICHEST: RankedSelection = {
   ...{ sumsKnown: true, withoutSum: ofSums(() => new Set<string>()) },
 };
 
-/** @param behind called behind each question */
+/** @param behind called after each query */
 function watched(behind: (sql: string) => Promise<void> = async () => {}) {
   const asked: string[] = [];
   const handOver = createHandOver();
   let now = 0;
-  // What is asked beside the rest is watched too.
+  // Queries on connections of their own are watched too.
   const { aside: _, ...alone } = store;
   const query: Store['query'] = async (sql, params) => {
     asked.push(sql);
@@ -247,7 +247,7 @@ test('whoever asks for one while a turn reads what may all be another is told of
     meanwhile = async () => {};
     unfolded = memory.readNow(read(9))?.value?.paused;
   };
-  // Somebody wants the first: that one is read again with the turn.
+  // The first policy is asked for, so it is read again with the turn.
   memory.readNow(read(0));
   await memory.turn();
   expect(unfolded).toBe(0);

@@ -18,7 +18,7 @@ afterAll(() => store.close());
 
 const policy = policyRow('coin', 'quote');
 
-/** Nothing is applied with it: the place in the log is the owner's. */
+/** Writes without an applied marker: the position in the log is the owner's. */
 async function write(tokens_burned: string): Promise<Changes> {
   slot += 1n;
   const rows = [{ ...policy, tokens_burned, slot: String(slot), version: String(slot << 64n) }];
@@ -49,7 +49,7 @@ function watched() {
   const memory = createMemory({ store: one, feed, clock: Date.now, monotonic, maxBytes: 1_000_000 });
   const burnt = async () =>
     (await memory.read((view) => view.get('policy', policy.address as string)?.tokens_burned)).value;
-  /** As whoever follows the store does; for as long as the machine sleeps the one clock stands. */
+  /** As a follower of the store does; while the machine sleeps the monotonic clock stands. */
   const pass = async (ms: number, slept = 0) => {
     now += ms;
     wall += ms + slept;

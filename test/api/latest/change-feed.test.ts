@@ -40,7 +40,7 @@ const SLOTS = 30;
 
 let store: Store;
 let chain: ReturnType<typeof createChain>;
-/** The end of the log is told by itself. */
+/** The log up to its end, which is delivered separately. */
 let logs: Record<'accounts' | 'transactions', LogEntry[]>;
 let last: ReturnType<typeof lastChanges>;
 let now: number;
@@ -80,7 +80,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** The bankroll of a policy is gone a slot after its last write. */
+/** Closes a policy's bankroll account one slot after its last write. */
 function closing(records: readonly LogRecord[]): AccountRecord {
   const [policy] = chain.state().policies.values();
   const program = decodeKey(chain.programId) as Uint8Array;
@@ -96,7 +96,7 @@ function closing(records: readonly LogRecord[]): AccountRecord {
   return { ...venue, ...gone, expected: 'token_account', slot: slot + 1n, writeVersion: writeVersion + 1n };
 }
 
-/** A stretch of the log in which history is known to be incomplete. */
+/** Adds a gap, so that history is incomplete over a stretch of the log. */
 function withGap(records: readonly LogRecord[]): LogRecord[] {
   const third = Math.floor(records.length / 3);
   const gap = (closed: boolean): GapRecord => ({
@@ -126,10 +126,10 @@ function without(table: ChangedTable, feed: Feed): Feed {
   };
 }
 
-/** Of a ranking, once in each order. */
+/** Which answers are asked for; the last also asks for rankings in each order. */
 type Asked = LastChanges['in'] | 'all, and all orders';
 
-/** The answers that are shared, as text by their address; asked at once, so that what is missing is read together. */
+/** The shared answers as text, by path; asked at once, so that what memory lacks is read together. */
 async function answersOf(memory: Memory, asked: Asked = 'all, and all orders'): Promise<Map<string, string>> {
   const mints = [...chain.state().policies.values()].map(({ mint }) => mint);
   const isAsked = ({ path }: SharedRoute) =>
@@ -152,9 +152,9 @@ async function answersOf(memory: Memory, asked: Asked = 'all, and all orders'): 
   return new Map(await Promise.all(answers));
 }
 
-/** Whether two answers say something else, however they are printed. */
+/** Whether two answers differ, however they are printed. */
 const differ = (one: string, other: string) =>
-  // What is the same letter for letter need not be read: that is an eighth of what this test costs.
+  // Equal texts need not be parsed: that saves an eighth of this test's time.
   one !== other && !isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
 
 test(`what was told of changes equals what is read anew, figure by figure; what misses one does not (SEED=${SEED})`, async () => {
@@ -177,7 +177,7 @@ test(`what was told of changes equals what is read anew, figure by figure; what 
     const to = Math.min(log.length, from + random.int(1, Math.ceil(log.length / 3)));
     await materialise(batchOf(topic, log.slice(from, to)));
     done[topic] = to;
-    // Delivered once more, and re-read beside its owner.
+    // Delivered again, as to a process that has lost the partition.
     if (from > 0 && random.int(0, 3) === 0)
       await again(batchOf(topic, log.slice(random.int(0, from - 1), from)));
   };
@@ -210,7 +210,7 @@ test(`what was told of changes equals what is read anew, figure by figure; what 
   await compare();
   const unseen = new Set(Object.keys(CHANGE_KEYS).filter((table) => !Object.hasOwn(LEFT_OUT, table)));
   for (const { tables, in: where, ...batches } of last.changes) {
-    // Each has read all that stands before what it is not told of.
+    // Each memory has read everything before the change of which it is not notified.
     const deaf = tables.map((table) => ({ table, memory: memoryOf(without(table, fromTable())) }));
     await Promise.all(deaf.map(({ memory }) => answersOf(memory, where)));
     await deliver(batches);

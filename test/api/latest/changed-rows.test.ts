@@ -49,7 +49,7 @@ test(`many keys that changed are what they are by their keys, in whatever slot t
       writes += 1n;
       return { ...stateIn(slotOf(), writes), exists: random.int(0, 7) === 0 ? 0 : 1 };
     };
-    // Two parts of the table: the newer state may stand in either.
+    // Two parts of the table: the newer state may be in either.
     for (let part = 0; part < 2; part += 1) {
       await put(
         'policies',
@@ -82,14 +82,14 @@ test(`many keys that changed are what they are by their keys, in whatever slot t
   await write(() => MARKER - 100n);
   await compare();
   asked.length = 0;
-  // All behind the marker: nothing is looked for in what stood before.
+  // All writes are behind the marker, so earlier rows need no lookup.
   await write(() => MARKER + BigInt(random.int(0, 3)));
   await compare();
   const byKey = (sql: string) => /FROM (policies|token_accounts)/.test(sql) && !sql.includes('PREWHERE');
   expect(asked.some((sql) => sql.includes('PREWHERE version'))).toBe(true);
-  // A policy that is closed is looked for, and an account is there whether or not it exists.
+  // Closed policies are looked up by key; an account's row is there whether or not it exists.
   expect(asked.filter(byKey).filter((sql) => !sql.includes('FROM policies'))).toEqual([]);
-  // Some before it, as what is read over JSON-RPC may be.
+  // Some writes are before it, as readings over JSON-RPC may be.
   for (let round = 0; round < 3; round += 1) {
     await write(() => MARKER + BigInt(random.int(-50, 4)));
     await compare();
@@ -116,7 +116,7 @@ test('of keys that were written since a slot the newest state is found, and none
 
 test('a state that is brought late, behind a reading of an older one that still stood, is not the newest', async () => {
   const own = await embeddedDatabase('several');
-  // As old as what it repeats, and of the version of its own slot.
+  // A reading: its time is that of the state it repeats, its version that of its own slot.
   const reading = { ...stateIn(50n, 9n), slot: '10' };
   const policy = policyRow('one', 'usd', { ...reading, fees_claimed: '1' });
   const address = policy.address as string;

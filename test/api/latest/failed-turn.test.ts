@@ -46,7 +46,7 @@ afterEach(() => stop.abort());
 
 const policy = policyRow('coin', 'quote');
 const burnt = (view: View) => view.get('policy', policy.address as string)?.tokens_burned;
-/** As a request is answered. */
+/** Reads as a request does. */
 const served = async () => (latest.readNow(burnt) ?? (await latest.read(burnt))).value;
 
 async function write(tokens_burned: string): Promise<Changes> {
@@ -58,7 +58,7 @@ async function write(tokens_burned: string): Promise<Changes> {
   return changes;
 }
 
-/** The last batch for long: nothing comes behind it. */
+/** Applies a batch after which none comes for long. */
 async function apply(tokens_burned: string): Promise<void> {
   handOver.note(await write(tokens_burned));
   handOver.applied();
@@ -102,7 +102,7 @@ test('what a turn had taken that failed for a sum is told by the next, though th
   const mortal: Store = {
     ...store,
     query: async (sql, params) => {
-      // What is missing is looked at behind what has changed.
+      // Gaps are read after what has changed.
       if (isAway && sql.includes('FROM gaps')) throw new Error('reset by peer');
       return store.query(sql, params);
     },
@@ -112,7 +112,7 @@ test('what a turn had taken that failed for a sum is told by the next, though th
   const memory = createMemory({ store: mortal, feed, clock: Date.now, monotonic, maxBytes: 1_000_000 });
   await write('7');
   expect((await memory.read(burnt)).value).toBe('7');
-  // It is announced before it has its place in the log.
+  // Announced before its position is applied.
   await createAnnouncer(store)(await write('8'));
   isAway = true;
   await expect(memory.read((view) => view.get('totals', key('coin')))).rejects.toThrow('reset by peer');

@@ -12,7 +12,7 @@ const KEYS = Array.from({ length: 2_000 }, (_, at) => key(`key ${at}`)).sort();
 const ALL = { behind: '', last: END, most: 1_000_000 };
 const [LOW, MIDDLE, HIGH] = [KEYS[10], KEYS[1_000], KEYS[1_990]] as [string, string, string];
 
-/** One to three rows a key. */
+/** One to three rows for a key. */
 const rowsOf = (at: number, text = 'row') =>
   Array.from({ length: 1 + (at % 3) }, (_, row) => [KEYS[at], `${text} ${row} of ${at} "ü☃"\n`, at, null]);
 
@@ -54,7 +54,7 @@ const textOf = (known: ReturnType<ReturnType<typeof createFolded>['get']>) =>
   known === undefined ? undefined : 'text' in known ? known.text : (known.rows[0] as { text: string }).text;
 const first = (at: number, text?: string) => found(at, text)[0]?.text;
 
-/** Reads all that is to be read of some rows. */
+/** Reads everything that is due, from the given rows. */
 async function readAll(folded: ReturnType<typeof createFolded>, rows: readonly unknown[][]): Promise<number> {
   let read = 0;
   for (let flight = folded.begin(); flight !== null; flight = folded.begin()) {
@@ -263,7 +263,7 @@ test('a key with more rows than are read at once is asked for by itself; all tha
   await awaited(() => expect(folding.isUnderWay()).toBe(false));
   const known = KEYS.map((one) => cells.get('venueAccounts', one)?.value);
   const expected = KEYS.map((_, at) => found(at));
-  // Of those before the first one it is known that there are none.
+  // Keys before the first one are known to have no rows.
   expect(known.slice(0, 11)).toEqual([...Array(10).fill([]), undefined]);
   expect(known.slice(11, 1_990)).toEqual(expected.slice(11, 1_990));
   expect(known[1_990]).toBeUndefined();
@@ -284,7 +284,7 @@ test('a key that was left out is known once its rows are few, with what was told
     await readAll(folded, rows);
     return [KEYS[5] as string, LOW, MIDDLE].map((one) => textOf(folded.get(one)));
   };
-  // Behind one that is new, it is as long as before, and nothing that was told of it is kept.
+  // After a new one it is as long as before, and nothing that was told about it is kept.
   const tell = () => folded.has(LOW) && folded.told(LOW, 'told', 0);
   const added = [...rowsOf(5), ...many, ...others];
   expect(await readAgain(added, tell)).toEqual([first(5), undefined, first(1_000)]);

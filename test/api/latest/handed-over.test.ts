@@ -16,11 +16,11 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Readings of a turn: of how far the index is, before it takes what was handed over, and of what is missing, behind that. */
+/** Queries of a turn: how far the index is, before it takes what was handed over, and what is missing, after that. */
 const PARTS = { before: 'FROM applied AS a', behind: 'FROM undated_events LIMIT 1' };
 const applied = (view: View) => view.state().applied.slot;
 
-/** Memory whose next answer of a part is held up once it is known, until it is let go. */
+/** A memory whose next answer to one of PARTS can be held back after the store has given it. */
 function open() {
   let [now, holds] = [0, ''];
   const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -45,7 +45,7 @@ function open() {
     hold: (part: string) => {
       holds = part;
     },
-    /** For so long nobody asks. */
+    /** Passes a time in which nobody asks. */
     pass: () => {
       now += 2 * IDLE_MS;
     },
@@ -70,7 +70,7 @@ test.each(['before', 'behind'] as const)(
     hold(PARTS[place]);
     const first = latest.read(applied);
     await reached;
-    // The turn takes its time, in which nobody else asks.
+    // The turn takes long, and nobody else asks meanwhile.
     pass();
     const newest = await write();
     handOver.note(new Map());
@@ -79,7 +79,7 @@ test.each(['before', 'behind'] as const)(
     letGo();
     const made = await first;
     await second;
-    // No batch comes any more; who follows looks whether what he has is held.
+    // No batch comes any more; a follower checks whether its answer still holds.
     if (made.value !== newest) await awaited(() => expect(latest.held(made)).toBe(false));
     expect((await latest.read(applied)).value).toBe(newest);
   },

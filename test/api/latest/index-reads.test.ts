@@ -15,7 +15,7 @@ import { appliedRow, gapRow, key, signature, TIME } from '../support/rows.ts';
 
 let store: Store;
 let asked: string[] = [];
-/** Called behind each question for the sums of a policy. */
+/** Called after each query for a policy's sums. */
 let behindSums: () => Promise<void> = async () => {};
 let memory: Memory;
 
@@ -45,7 +45,7 @@ beforeEach(async () => {
 
 const gap = (fromSlot: string, change: object = {}) => gapRow('999', { from_slot: fromSlot, ...change });
 
-/** What a sum is told with: the state of the index in the same answer. */
+/** Reads the index's state in the same answer as a sum. */
 const readSums = async <T>(what: (view: View) => T): Promise<T> => {
   const { value } = await memory.read((view) => {
     view.get('totals', key('coin'));
@@ -55,7 +55,7 @@ const readSums = async <T>(what: (view: View) => T): Promise<T> => {
 };
 const historyReason = (view: View) => view.state().historyReason;
 
-/** What was read, and how often, where this happens behind the first `times` reads. */
+/** What was read, and in how many reads, where `happens` runs after the first `times` reads. */
 async function settledAfter(times: number, happens: () => Promise<void>) {
   const { reads, told: reason } = await toldAfter(times, happens, historyReason);
   return { reads, reason };
@@ -182,7 +182,7 @@ test('where that has come to rest they are told with the next turn, though nothi
   behindSums = async () => {};
   await memory.turn();
   expect(await readSums(historyReason)).toMatch(/201 to 999 and of \d+ more gaps are not read yet/);
-  // What is not read with the turns has to go with what is missing, too.
+  // Values that are not read with the turns must fit the missing mark too.
   await expect(memory.read((view) => view.one('days'))).resolves.toMatchObject({ value: [] });
 });
 
@@ -247,7 +247,7 @@ test('what incomplete transactions lack is read once and never printed, however 
   for (let turns = 0; turns < 3; turns += 1) await next();
   expect({ reads, prints }).toEqual({ reads: 1, prints: 0 });
   expect(own.holds(made)).toBe(true);
-  // The gap is open all the while, and how far it has come is told.
+  // The gap stays open, and its progress is stored.
   await store.insert('gaps', [gap('300', { log_offset: '2', to_slot: '990' })]);
   await next();
   const come = await own.read(

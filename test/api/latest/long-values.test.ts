@@ -7,7 +7,7 @@ import { foldSums } from '../../../clickhouse/queries/history/folded-sums.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
 import { key } from '../support/rows.ts';
 
-/** As much as an API has for each kind. */
+/** The room that an API has for each kind. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const ASSETS = 250;
 
@@ -24,7 +24,7 @@ test('the sums of six weeks of hours of 250 quote assets stand in memory side by
       ...{ attested: amount(), attested_time: time(hour), locals: '0', local_balances: '0', local: '0' },
       local_time: null,
     }));
-  // Other amounts each hour, as of assets that are busy; a few of them over and over, for they are as long.
+  // Different amounts each hour, as for busy assets; a few are repeated, since only their length matters.
   const few = Array.from({ length: 6 }, (_, hour) => foldSums(JSON.stringify(sumsAt(hour))));
   const block = {
     steps: Array.from({ length: STEPS_A_BLOCK }, (_, at) => few[at % few.length] as Buffer),

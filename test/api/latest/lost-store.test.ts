@@ -15,11 +15,11 @@ const LOOK_EVERY_MS = 50;
 let store: Store;
 let api: TestApi;
 let isDown = false;
-/** Questions are taken, and not answered until these are called. */
+/** While not null, queries are taken and answered only once these are called. */
 let hanging: (() => void)[] | null = null;
-/** Where a clock of the test's own stands; null while time goes by as it does. */
+/** Time at which the test's clock stands; null while it goes on. */
 let moment: number | null = null;
-/** By how much the test's clock is in front of the machine's. */
+/** By how much the test's clock is ahead of the machine's. */
 let ahead = 0;
 const stop = new AbortController();
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
     memory: { currentStore: () => mortal, times, monotonic, signal: stop.signal },
   });
 });
-/** However a test ends, the next one has a store that answers, and a clock that goes on from where it stood. */
+/** However a test ends, the next one has a store that answers and a clock that goes on. */
 afterEach(() => {
   isDown = false;
   answerAgain();
@@ -85,14 +85,14 @@ test('while the store is silent an answer from memory says how old it is, then t
     moment = now;
     return ask();
   };
-  // What was asked before it was down may be answered yet.
+  // Queries from before it was down may still be answered.
   const old = await awaited(async () => {
     const reply = await later();
     expect(reply.headers.get('age')).toMatch(/^[1-6]$/);
     return reply;
   });
   expect([old.status, old.text]).toEqual([200, first.text]);
-  // What stands beside an agent's posts is as old.
+  // The index's part of an agent's posts is as old.
   expect((await api.get(`/coins/${key('coin')}/posts`)).headers.get('age')).toMatch(/^[1-6]$/);
   await awaited(async () => expect((await later()).status).toBe(500), LOOK_EVERY_MS);
   expect((await api.get('/health')).status).toBe(200);
@@ -110,7 +110,7 @@ test('while the store takes questions and answers none nobody waits for ever; he
   const ask = () => api.get(`/coins/${key('coin')}`);
   expect((await ask()).status).toBe(200);
   hanging = [];
-  // That there is no other policy is known.
+  // It is known that there is no other policy.
   expect((await api.get(`/coins/${key('other')}`)).status).toBe(404);
   const cold = ['/status', '/rankings', '/analytics', `/coins/${key('coin')}/activity`];
   const answers = Promise.all(cold.map((path) => api.get<{ detail: string }>(path)));

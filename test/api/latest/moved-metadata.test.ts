@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Of a token, as an account beside its mint holds it. */
+/** A token's metadata, as an account beside its mint holds it. */
 function metadataBytes(mint: string, texts: readonly string[]): Uint8Array {
   const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
   const strings = texts.flatMap((text) => [u32(Buffer.byteLength(text)), Buffer.from(text)]);
@@ -53,7 +53,7 @@ test('metadata that come to name another mint are no more those of the first, an
   expect(await names('one')).toEqual(['MV', null]);
   expect(await names('other')).toEqual([null, 'MV']);
   expect(await names('one')).toEqual(['MV', null]);
-  // Whoever has it made and gone again and again must not have all others read anew.
+  // An account that is made and closed again and again must not have all others read anew.
   expect(await names(null)).toEqual([null, null]);
   expect(told).not.toContain(ANY);
   expect(told).toContain(key('one'));

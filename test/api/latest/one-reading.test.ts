@@ -12,7 +12,7 @@ import { SETTINGS } from '../support/api.ts';
 import { appliedRow, gapRow, key, mintRow, policyRow } from '../support/rows.ts';
 
 const NAMES = ['a', 'b', 'c'];
-/** The order turns round with each of them. */
+/** Each reverses the order. */
 const PROFITS = [
   ['10', '20', '30'],
   ['60', '50', '40'],
@@ -36,7 +36,7 @@ const profitsBy = (order: Order) => (view: View) =>
 const profits = profitsBy('desc');
 
 let slot = 9_000n;
-/** Written, and not told of yet. */
+/** Writes without announcing the change. */
 async function write(amounts: readonly string[] | undefined): Promise<Changes> {
   slot += 1n;
   const state = { slot: String(slot), version: String(slot << 64n) };
@@ -49,7 +49,7 @@ async function write(amounts: readonly string[] | undefined): Promise<Changes> {
   return changes;
 }
 
-/** @param query all that is asked of the store: slow questions have no connections of their own here */
+/** @param query every query of the store: slow ones have no connections of their own here */
 function memoryOf(query: Store['query'], mostRanked?: number, monotonic = () => performance.now()) {
   const handOver = createHandOver();
   const { aside: _, ...store } = stored;
@@ -64,7 +64,7 @@ test('the order of a ranking page and its figures are one reading, at every mome
   const { memory, handOver } = memoryOf(stored.query);
   const seen = new Set<string>();
   let looks = true;
-  /** Between any two steps of what goes on, and where all of it waits. */
+  /** Looks between any two steps of what goes on, and where all of it waits. */
   const look = async () => {
     for (let last = false; !last; ) {
       last = !looks;
@@ -101,7 +101,7 @@ test('so they are where the engine says the order, whichever of the two is read 
   handOver.note(await write(PROFITS[0]));
   expect((await memory.read(profits)).value).toBe(orders[0]);
 
-  // The order is told, and before anything is made of it the figures are others.
+  // The figures change after the order was read and before it is used.
   const before = await write(PROFITS[1]);
   behindOrder = async () => {
     behindOrder = async () => {};
@@ -112,7 +112,7 @@ test('so they are where the engine says the order, whichever of the two is read 
   await memory.turn();
   expect((await memory.read(profits)).value).toBe(orders[2]);
 
-  // The engine ranks by what memory is told of only later. Nobody has asked for this end of the order yet.
+  // The engine ranks by changes of which memory is notified only later. This end of the order was not asked for yet.
   const changes = await write(PROFITS[3]);
   const told = Promise.withResolvers<void>();
   behindOrder = async () => told.resolve();
@@ -128,13 +128,13 @@ test('sums wait for a batch that moved what is missing and is not applied yet', 
     if (sql.includes('FROM undated_events LIMIT 1')) marks += 1;
     return stored.query(sql, params);
   };
-  // However long it takes here: that a reader's patience ends is another promise.
+  // The clock stands, so no read times out: that is another test's promise.
   const { memory, handOver } = memoryOf(query, undefined, () => 0);
   handOver.applied();
   await memory.turn();
   await stored.insert('gaps', [gapRow('1990')]);
   const answer = memory.read((view) => [view.one('keeperOfDay'), view.state().openGaps] as const);
-  // More often than an answer is made in vain where nothing is to be waited for.
+  // More often than an answer is retried where there is nothing to wait for.
   await Promise.race([answer, awaited(() => expect(marks).toBeGreaterThan(25))]);
   handOver.applied();
   expect((await answer).value[1]).toHaveLength(1);

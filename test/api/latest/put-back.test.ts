@@ -14,11 +14,11 @@ import { appliedRow, eventRow, key, policyRow, TIME } from '../support/rows.ts';
 const HOUR_MS = 3_600_000;
 const NOW = TIME * 1000;
 const AHEAD = NOW + 48 * HOUR_MS;
-/** Each with the times of its claims. */
+/** Times of each coin's claims. */
 const COINS = {
   first: [TIME - 3_600],
   second: [TIME - 3_600, TIME - 60],
-  /** Its first leaves in ten minutes; of more than are known with a window the store is asked behind them. */
+  /** Its first claim leaves the window in ten minutes; it has more claims than a window knows, so the store is asked. */
   third: [TIME - 85_800, ...Array.from({ length: 20 }, (_, at) => TIME - 120 + at)],
 };
 type Coin = keyof typeof COINS;
@@ -39,11 +39,11 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** @param hold a question that is not answered before it is let go */
+/** @param hold a query that is not answered until the test lets it */
 function watched(hold?: string) {
   const asked: string[] = [];
   const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  // What is asked beside the rest is watched too.
+  // Queries on connections of their own are watched too.
   const { aside: _, ...alone } = store;
   const query: Store['query'] = async (sql, params) => {
     asked.push(sql);
@@ -61,7 +61,7 @@ function watched(hold?: string) {
   return { store: one, asked, reached: reached.promise, letGo: held.resolve };
 }
 
-/** Memory in the process of whoever writes, and a clock of the test's own. */
+/** Memory in the process that writes, and a clock that the test moves. */
 function open(hold?: string) {
   let wall = NOW;
   const own = watched(hold);

@@ -158,7 +158,7 @@ test('rows that are read stretch by stretch are those that are read at once, wit
     const told = (map: ReadonlyMap<string, RankedRow>) =>
       [...map]
         .sort(([one], [other]) => byKey(one, other))
-        // In which order they came is what differs.
+        // `number` is the order in which they came, which may differ.
         .map(([name, { number: _, ...row }]) => [name, row]);
     expect(new Set([...rows.byMint.values()].map(({ number }) => number)).size).toBe(rows.byMint.size);
     return [rows.byAddress, rows.byMint, rows.byBankroll, rows.byPool].map(told);

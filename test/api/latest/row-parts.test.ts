@@ -4,7 +4,7 @@ import { createRowParts, type RowWithPart } from '../../../api/latest/memos/row-
 import { createRandom } from '../../support/random.ts';
 
 const SEED = 20_261_124;
-/** What one takes beside its text. */
+/** Bytes of a part beside its text. */
 const OVERHEAD = 220;
 
 const row = (): RowWithPart => ({ stamp: 0, until: Number.POSITIVE_INFINITY, usedAt: 0, part: null });
@@ -24,7 +24,7 @@ test('those go that nobody asks for, one at a time', () => {
   const parts = createRowParts(4 * (OVERHEAD + 100));
   const rows = Array.from({ length: 4 }, row);
   for (const one of rows) parts.set(one, part(100));
-  // All were used: each is passed over once, and the first goes.
+  // All were used, so each is passed over once, and then the first is dropped.
   parts.set(row(), part(100));
   expect(rows.map(({ part: kept }) => kept !== null)).toEqual([false, true, true, true]);
   for (const one of rows.slice(1)) parts.get(one);

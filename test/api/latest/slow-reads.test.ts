@@ -64,14 +64,14 @@ test('where the events of a policy have changed, first pages that somebody reads
   });
   reads.published(new Map(), again);
   await awaited(() => expect(store.asked()).toBe(1));
-  // Who comes then waits for the same.
+  // A later reader waits for the same query.
   void reads.forReader().load(again);
   await new Promise(setImmediate);
-  // Nobody else's questions are before it.
+  // No other queries are in front of it.
   expect([store.asked(), others.asked(), histories.asked()]).toEqual([1, 0, 0]);
 });
 
-/** Sums of days in a store that answers when it is told to, beside memory that is told by hand. */
+/** Sums of days from a store that the test has answer, beside a memory that the test sets. */
 function daysOf() {
   const now = { stored: 'open', remembered: 'open', sum: '10' };
   let answer = () => {};
@@ -114,7 +114,7 @@ test('sums that were read while a gap closed are served neither as what is missi
       Object.assign(now, { sum: '25', stored: 'closed', remembered: 'closed' });
       published(new Map([['events', new Set(['mint'])]]), new Map());
     },
-    // No piece is made of them either.
+    // No piece is made from them either.
     false,
   );
   expect(during).toEqual({ isSettled: false, days: 'null' });

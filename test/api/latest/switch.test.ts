@@ -49,7 +49,7 @@ interface Opened {
   api: TestApi;
 }
 
-/** The API as its process runs it. @param wrap what is put around each database that it opens */
+/** The API as its process runs it. @param wrap wraps each database that it opens */
 async function open(
   wrap: (store: Store) => Store = (store) => store,
   times: Partial<ServingTimes> = {},
@@ -139,11 +139,11 @@ test('an answer kept for the old database is not given for the new one', async (
   expect([again.status, again.body.origin.name]).toEqual([200, 'new']);
 });
 
-/** Answers as they are shared, of whatever serves, and what of memory the last one was made of. */
+/** Shared answers from whichever database serves. */
 function shareAnswers(serving: () => Store) {
   const latest = createLatest({
     ...{ currentStore: serving, clock: Date.now, signal: stop.signal },
-    // Of memory that nobody asked for a while nothing kept is told, and how long an answer takes is no such while.
+    // Never idle: a memory that was not asked for a while serves nothing kept, and answers may be slow here.
     times: { lostMs: PATIENCE_MS, idleMs: PATIENCE_MS },
   });
   const shared = createSharedAnswers(latest, 1_000_000);
@@ -174,7 +174,7 @@ test('what was kept of a database is not told where it serves again after anothe
   expect([await ask('/one'), await ask('/other')]).toEqual(Array(2).fill('["old"]'));
   current = next;
   expect([await ask('/one'), kept('/other')]).toEqual(['["new"]', null]);
-  // As from a backup, or from the log once the engine was lost.
+  // A database restored from a backup, or filled from the log after the engine was lost.
   await former.insert('origins', [originRow(1, 'restored')]);
   current = former;
   expect([kept('/one'), kept('/other')]).toEqual([null, null]);
@@ -251,7 +251,7 @@ test('a page that was kept before a replay is made anew where the database of be
 });
 
 test('each ranking that somebody follows is told anew of the new database, and so is whoever follows it from then on', async () => {
-  // What was made of the old one is made of rows that nobody changes any more; the new one is asked all the time.
+  // Never idle: the new database's memory is asked all the time.
   const { api } = await open(undefined, {}, { idleMs: PATIENCE_MS });
   const follow = async (order: string) => {
     const listener = await listenTo(`${api.url}/stream/rankings?sort=newest&order=${order}`);
@@ -279,7 +279,7 @@ test('the new database serves once it has all that the old one has', async () =>
         return rows;
       },
     }),
-    // That it serves after a while all the same is another promise.
+    // It never serves before it has caught up: that it does so after a while is another promise.
     { catchUpMs: PATIENCE_MS },
   );
   await turn();
@@ -330,7 +330,7 @@ test('the memory of a database that serves no more is let go, though home stays 
     return value;
   };
   const ofHome = await kept();
-  // One that reads it yet, and ends in it.
+  // An answer that is still being read from the old database, and completes there.
   const slow = ask(api);
   await reading.promise;
   await turn();

@@ -111,7 +111,7 @@ test(`sums over all policies and venue accounts that are told what changed are t
       await write('events', [eventRow(name, kind, Number(version), { block_time, slot, actor: 'keeper' })]);
     }
     await memory.turn();
-    // From then on the turn reads the same rows for these readers.
+    // From then on the turn reads these rows too, for these readers.
     if (round > 2)
       await memory.read((view) => [view.rows('policy', addresses), view.rows('tokenAccount', escrows)]);
     asked.length = 0;
@@ -121,7 +121,7 @@ test(`sums over all policies and venue accounts that are told what changed are t
       bridge: sorted(bridgeIn(view)).map((row) => ({ ...row, asset_mints: [...row.asset_mints].sort() })),
       attestations: sorted(attestationsIn(view)),
     }));
-    // Once they stand nothing is read for who asks.
+    // Once the tallies exist, a reader causes no query.
     expect(round === 0 || asked.length === 0, asked.join('\n')).toBe(true);
     expect(value, `round ${round}`).toEqual({
       totals: await quoteTotals(store),
@@ -168,7 +168,7 @@ test('changes that leave a sum as it is are remembered by the next ones', async 
   await empty.close();
 });
 
-/** More policies than are read with a few questions, all of one row but for the address. */
+/** More policies than a few queries read: copies of one row with other addresses. */
 const MORE = `
 INSERT INTO policies
 SELECT * EXCEPT n REPLACE (concat(address, toString(n)) AS address)
@@ -311,7 +311,7 @@ test('a backlog is as old as the oldest of all escrows, the empty too, in memory
     );
   expect(await oldestAfter('policies', policyRow('one', 'usd'))).toBeNull();
   expect(await holds('one', '0', 50)).toBe(50);
-  // Where one was not read nothing is told of the others.
+  // Where one row was not read, nothing is known of the others.
   expect(await oldestAfter('policies', policyRow('two', 'usd'))).toBeNull();
   expect(await holds('two', '5', 20)).toBe(50);
   expect(await holds('one', '0', 30, 0)).toBe(30);

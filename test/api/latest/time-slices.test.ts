@@ -11,7 +11,7 @@ const FOR_EVER = Number.POSITIVE_INFINITY;
 
 const cellOf = (value: unknown) => ({ value, stamp: 0, until: FOR_EVER, usedAt: 0 });
 
-/** An answer of ten parts, each of which takes 5 ms to make. @param isOwn what they are made of was loaded for it alone */
+/** An answer of ten parts, each of which takes 5 ms. @param isOwn whether its input was loaded for it alone */
 function longAnswer({ partsBytes = 1_000_000, isOwn = false } = {}) {
   let now = 0;
   let made = 0;
@@ -24,7 +24,7 @@ function longAnswer({ partsBytes = 1_000_000, isOwn = false } = {}) {
   const states = { itself, state: null as never, ranked: null as never };
   const memory = { cells, parts, rowParts: createRowParts(1_000), ...states, clock: 0 };
   const slices = createTimeSlices(() => now);
-  /** Milliseconds that it kept the thread. */
+  /** Milliseconds for which it kept the thread. */
   const turn = () => {
     const begunAt = now;
     slices.begin();

@@ -59,7 +59,7 @@ test('an order that is told what changed is the order that is sorted anew', () =
           const told = (places: readonly OrderPlace[]) => places.map(({ row }) => row.mint);
           expect(told(order.slice(0, 100, down))).toEqual(mints);
           expect(told(order.slice(3, 9, down))).toEqual(mints.slice(3, 9));
-          // What was filtered before is brought up by one step, or by several.
+          // A filtered list is brought up to date by one step or by several.
           if (looks) filtered = order.filter(isOdd, filtered);
           const odd = mints.filter((mint) => isOdd(rows.get(Number(mint)) as RankedRow));
           if (looks) expect(told(placesOf(risingOf([filtered?.places ?? []]), 0, 100, down))).toEqual(odd);

@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** The store, which refuses to rank. */
+/** The store, where queries that rank fail. */
 function withoutEngine(): Store {
   return {
     ...store,
@@ -116,7 +116,7 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
         ...Object.fromEntries(AMOUNTS.map((column) => [column, amount()])),
         ...{ created_at: TIME - random.int(0, 2), exists: random.int(0, 9) === 0 ? 0 : 1 },
       });
-      // Another mode, or a lock, touches every order: what changes alone has to be told where it stands.
+      // A policy row changes every order, so it is written only sometimes: other changes must be noticed without it.
       if (!there.has(name) || random.int(0, 2) > 0) await write('policies', [policy]);
       there.add(name);
       const facts: (() => Promise<void>)[] = [
@@ -220,12 +220,12 @@ test(`the order in memory is the engine's, with ties, absent keys, filters and a
     );
     for (const [query, ours, theirs] of pages) expect(ours, `${query} in round ${round}`).toEqual(theirs);
     most = Math.max(most, ...pages.map(([, { items }]) => items.length));
-    // An event of a policy that is not on the page may have left the 24 hours by then.
+    // An event of a policy that is not on the page may have left the 24 hours meanwhile.
     const second = await make(engine, new URLSearchParams('sort=activity&limit=1&offset=1'));
     now += 1_000;
     expect(engine.holds(second)).toBe(false);
     await inMemory.turn();
-    // What was made before stands as long as it would be made the same.
+    // An answer made before holds for as long as it would be made the same.
     for (let step = 0; step < 6; step += 1) {
       const made = await Promise.all(
         FEW.map(async (text) => [text, await make(inMemory, new URLSearchParams(text))] as const),

@@ -5,7 +5,7 @@ import { createRandom } from '../../../devnet/program/state/random.ts';
 const SEED = process.env.SEED ?? 'folded-1';
 const random = createRandom(SEED);
 
-/** Names that strangers may give, and what our own texts are made of. */
+/** Names that strangers may choose, and pieces of our own texts. */
 const TEXTS = ['', '*', '{', '": ', '",', '\n', MARK, '"asOf": "x"', '‮', 'Größe', '2026-01-01', 'null'];
 const text = () => TEXTS[random.int(0, TEXTS.length - 1)] as string;
 const of = <const T extends readonly unknown[]>(...values: T): T[number] =>

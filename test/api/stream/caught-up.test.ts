@@ -15,7 +15,7 @@ import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import { awaited } from '../../support/awaited.ts';
 
 const TEXT = 'x'.repeat(3_000);
-/** As long as a timer goes. */
+/** The longest time of a timer. */
 const FOREVER_MS = 2 ** 31 - 1;
 const ALL_POSTS = { mint: null, kind: null, events: false, posts: true };
 
@@ -23,7 +23,7 @@ const LAST = 'p250.100';
 
 const idsIn = (text: string) => [...text.matchAll(/^id: p(\d+)\./gm)].map(([, id]) => Number(id));
 
-/** Reads until the text is as it should be, or the stream says that it ends. */
+/** Reads until `isAll` holds, or the stream announces its end. */
 async function read(body: Readable, isAll: (text: string) => boolean): Promise<string> {
   let text = '';
   body.on('data', (chunk) => {
@@ -33,7 +33,7 @@ async function read(body: Readable, isAll: (text: string) => boolean): Promise<s
   return text;
 }
 
-/** One who comes back, and as much as he missed: two and a half times of what may wait for him. */
+/** A client that comes back, and has missed two and a half times as many bytes as may wait for it. */
 function cameBack() {
   const client = createClient(createWaitingBytes(), () => undefined);
   const to: Subscriber = { ...ALL_POSTS, client, at: {}, held: [] };

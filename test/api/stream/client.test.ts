@@ -18,7 +18,7 @@ describe('a connection', () => {
       client.send({ event: 'activity', data });
       sent += 1;
     }
-    // What is on its way through counts at both of its ends.
+    // Bytes on their way through count at both ends.
     expect(sent * data.length).toBeGreaterThan(BEHIND_MAX_BYTES - 2 * data.length);
     expect(sent * data.length).toBeLessThan(BEHIND_MAX_BYTES + 2 * data.length);
     client.send({ event: 'activity', data: 'never' });
@@ -29,7 +29,7 @@ describe('a connection', () => {
   });
 
   describe('that was ended', () => {
-    /** A connection whose reader takes a piece only where it is told to. */
+    /** A connection whose reader takes a piece only when the test has it do so. */
     function readSlowly() {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       let [text, closed] = ['', false];
@@ -102,7 +102,7 @@ describe('a connection', () => {
     };
     const [slow, ...flood] = [open('slow'), open('flood'), open('flood'), open('flood')];
     const all = [slow, ...flood];
-    // What is told to all of them takes its room once.
+    // Bytes that all of them are sent count once.
     const shared = Buffer.from(`:${'x'.repeat(100_000)}\n\n`);
     for (let n = 0; n < 5; n += 1) for (const one of all) one.write(shared);
     expect(all.map((one) => one.ended())).toEqual([false, false, false, false]);
@@ -110,7 +110,7 @@ describe('a connection', () => {
     for (let n = 0; n < 3; n += 1) slow.write(told(n));
     flood[1]?.write(told(3));
     for (let n = 4; n < 7; n += 1) flood[2]?.write(told(n));
-    // Another has as much, and is the only one of its address.
+    // Another client has as much waiting, but is the only one of its address.
     expect(all.map((one) => one.ended())).toEqual([false, false, false, true]);
     for (let n = 7; n < 10; n += 1) flood[0]?.write(told(n));
     expect(all.map((one) => one.ended())).toEqual([false, true, false, true]);

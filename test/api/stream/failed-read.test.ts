@@ -5,12 +5,12 @@ import { startApi, type TestApi } from '../support/api.ts';
 import { appliedRow, eventRow, mintRow, policyRow, signature } from '../support/rows.ts';
 import { listenTo } from './support/listen.ts';
 
-/** Of the question for the events themselves, and of none for their identities. */
+/** In the query for events themselves, and not in those for their identities. */
 const OF_EVENTS = 'summary, slot, signature, position';
 
 let store: Store;
 let api: TestApi;
-/** Questions for events that fail from here on. */
+/** How many queries for events will fail. */
 let fails = 0;
 let failed = 0;
 

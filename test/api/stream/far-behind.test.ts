@@ -27,7 +27,7 @@ const offsets = { accounts: 0n, transactions: 0n };
 beforeAll(async () => {
   store = await embeddedDatabase();
   apply = createMaterialiser({ store, programId: PROGRAM });
-  // Of what came late it is told once by itself, and from then on with a gap that is told anyway.
+  // The clock stands: after the first, late events are only told together with another gap.
   api = await startApi(store, { streamClock: () => 0 });
   await reach(1_000n);
 });
@@ -41,7 +41,7 @@ async function take(topic: keyof typeof offsets, ...records: LogRecord[]): Promi
   offsets[topic] += BigInt(records.length);
   api.at(NOW);
 }
-/** A slot with what happened in it, and its marker behind it. */
+/** Applies a slot with its events, and its marker after them. */
 async function reach(slot: bigint, ...events: LogRecord[]): Promise<void> {
   await take('transactions', ...events, marker(slot));
   await take('accounts', marker(slot));
@@ -100,7 +100,7 @@ test('who was away while a gap was opened anew and closed is told a gap, as who 
   await reach(1_402n, routedIn(1_402n));
   await listener.until(2);
   expect(told(listener)).toEqual([WAS_CLOSED, 1_402]);
-  // Away from here on.
+  // The client is away from here on.
   const id = listener.heard[1]?.id;
   await reach(1_403n, gapOf(100n, 180n, false));
   await listener.until(3);
@@ -142,7 +142,7 @@ test('while more and more of it comes it is told every so often, and nobody is c
   expect([await look(), await look()]).toEqual(Array(2).fill([null, 1]));
   applied.late_batches = 7;
   expect(await look()).toEqual([null, 1]);
-  // Whoever was told of it elsewhere is further than this.
+  // A client that another process told of it has a higher count than this.
   const since = { ...feed.tip(), late: 2 };
   expect((await feed.missed(since, feed.tip(), null)).gap).toBe(CAME_LATE);
   now = 10_000;

@@ -5,7 +5,7 @@ import { createHub, type HubParts } from '../../../api/stream/hub.ts';
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import { awaited } from '../../support/awaited.ts';
 
-/** A hub over stores that hold their answers back, and what they were asked. */
+/** A hub over stores that hold their answers back; notes what they were asked. */
 function hubOver() {
   const asked: string[] = [];
   const held: (() => void)[] = [];
@@ -41,25 +41,25 @@ function hubOver() {
     return body;
   };
   const listen = (address: string, slot: number) => comesBack(address, `e${slot}.0.0.0`);
-  /** So many events, which have been told to all who listen then. */
+  /** Has so many events happen, and waits until all listeners were sent them. */
   const happen = async (events: number) => {
     const before = happened;
     happens = events;
     await awaited(() => expect(happened).toBe(before + events));
-    // Who asks for what is applied by now waits until that has been told.
+    // A client that asks for what is applied by now waits until it has been sent.
     (await listen('192.0.2.8', 1)).destroy();
   };
   return { asked, held, errors, clients, comesBack, listen, happen };
 }
 
-/** The ids in the order in which one is told them, and what with each. */
+/** The ids in the order in which they were sent, each with its event. */
 const idsIn = (text: string) =>
   text
     .split('\n\n')
     .map((block) => [/^id: (.*)$/m.exec(block)?.[1], /^event: (.*)$/m.exec(block)?.[1] ?? 'begin'])
     .filter(([id]) => id !== undefined);
 
-/** A hub whose events and posts were two and none behind what is known, and what it tells one who comes back for both. */
+/** What a hub sends a client that comes back for events and posts at `lastId`. */
 async function toldOfBoth(lastId: string): Promise<string> {
   const tip = { slot: 9n, ordinal: 0, recent: 2, derived: 0, closedGaps: 0, late: 0 };
   const activity: HubParts['activity'] = {
@@ -150,7 +150,7 @@ test('no id stands for what a gap behind it is still to tell, whatever one comes
     ['e9.0.2.0-p50.3', 'gap'],
   ]);
   expect(idsIn(await toldOfBoth('data: not ours'))[0]).toEqual(['unknown', 'begin']);
-  // He had events alone: of the posts he is told a gap, behind the events.
+  // A client that had only events: for the posts it is sent a gap, after the events.
   expect(idsIn(await toldOfBoth('e5.0.0.0'))).toEqual([
     ['e5.0.0.0', 'begin'],
     ['e6.1.2.0', 'activity'],
@@ -162,7 +162,7 @@ test('no id stands for what a gap behind it is still to tell, whatever one comes
     ['e9.0.2.0-p3.1', 'gap'],
     ['e9.0.2.0-p50.3', 'post'],
   ]);
-  // Who has both is told no gap, and keeps of each what he has until he has more.
+  // A client that had both is sent no gap, and its id keeps each position until there is more.
   expect(idsIn(await toldOfBoth('e5.0.0.0-p3.1'))).toEqual([
     ['e5.0.0.0-p3.1', 'begin'],
     ['e6.1.2.0-p3.1', 'activity'],

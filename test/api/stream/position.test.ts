@@ -28,7 +28,7 @@ test('an id comes back as the position it was, and what is no id is none', () =>
     { ...late, derived: 4 },
   ])
     expect(readPosition(positionText({ chain: derived }))).toEqual({ chain: derived });
-  // As a version gave it out that did not count what came late.
+  // A position of a version that did not count late events.
   expect(readPosition('e1.2.3.4')?.chain).toEqual({
     ...{ slot: 1n, ordinal: 2, recent: 3, derived: 0, closedGaps: 4, late: 0 },
   });
@@ -75,10 +75,10 @@ describe('a window over the last slots', () => {
     const rows = [event(9, 1), event(9, 2), event(10, 0), event(10, 1), event(11, 0)].toSorted(byChain);
     const { window, fresh } = before.movedTo(11n, { closedGaps: 1, late: 1 }, rows);
     expect(fresh.map(({ identity, position }) => [identity, position])).toEqual([
-      // Who has the first alone is where he was, and told of a gap when he comes back.
+      // A client that has only the first keeps the counts from before, so it is sent a gap when it comes back.
       ['s9.0002.0', { slot: 10n, ordinal: 1, recent: 2, derived: 0, closedGaps: 0, late: 0 }],
       ['s10.0000.0', { slot: 10n, ordinal: 2, recent: 4, derived: 0, closedGaps: 0, late: 0 }],
-      // Nor has he been told that something was filled in.
+      // Nor was it told that a gap was closed.
       ['s11.0000.0', { slot: 11n, ordinal: 1, recent: 5, derived: 0, closedGaps: 0, late: 0 }],
     ]);
     expect(window.tip()).toEqual({ slot: 11n, ordinal: 1, recent: 5, derived: 0, closedGaps: 1, late: 1 });
@@ -108,7 +108,7 @@ describe('a window over the last slots', () => {
           if (missed === null) return;
           const has = new Set([...had, ...missed.map(({ identity }) => identity)]);
           expect(all.map((row) => `${row.signature}.0`).filter((row) => !has.has(row))).toEqual([]);
-          // Nothing twice, where nothing of his last look was left out.
+          // Nothing twice, where the last look was sent completely.
           if (told[upTo + 1]?.of !== of) expect(has.size).toBe(had.length + missed.length);
         };
         drawn.forEach((events, look) => {
@@ -127,7 +127,7 @@ describe('a window over the last slots', () => {
           told.push(...fresh.map((each) => ({ ...each, of: look })));
           for (let upTo = -1; upTo < told.length; upTo += 1) cut(upTo, look);
         });
-        // Who was told all of it goes on without a gap, where none was closed.
+        // A client that was sent everything goes on without a gap, where no gap was closed.
         const last = told.at(-1);
         if (last !== undefined && last.position.closedGaps === closed)
           expect(missedSince(last.position, window.tip(), all)).toEqual([]);

@@ -9,14 +9,14 @@ import { createTicker } from '../../../api/stream/ticker.ts';
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import { awaited } from '../../support/awaited.ts';
 
-/** A hub over events that come as they are told to, and over posts that can be away or hang. */
+/** A hub over events that the test makes, and over posts that can be away or hang. */
 function hubOver() {
   const stored = [{ id: '1', mint: 'm' } as AgentPost];
   const errors: string[] = [];
   const tip = { slot: 5n, ordinal: 0, recent: 0, derived: 0, closedGaps: 0, late: 0 };
   let state: 'there' | 'away' | 'hangs' = 'away';
   let happens = 0;
-  /** For how many what they missed was asked for. */
+  /** For how many clients missed events and posts were read. */
   const readFor = { events: 0, posts: 0 };
   let held: Promise<void> | null = null;
   const hanging: PromiseWithResolvers<void>[] = [];
@@ -87,7 +87,7 @@ function hubOver() {
     is: (now: typeof state) => {
       state = now;
     },
-    /** The one that hangs is answered, or is not. */
+    /** Answers the query that hangs; `fails` fails it. */
     goesOn: () => hanging.shift()?.resolve(),
     fails: () => hanging.shift()?.reject(new Error('nobody answers')),
     happen: () => {
@@ -163,7 +163,7 @@ test('who comes back for events waits for none whose posts are not answered', as
   is('hangs');
   await awaited(() => expect(hanging()).toBe(1));
   const back = [1, 2].map(() => listen({ events: false, posts: true }, 'p1.1'));
-  // What was asked for all: now theirs is what nobody answers.
+  // Answers the query for all clients; now theirs hangs.
   goesOn();
   all.push(...(await Promise.all(back)));
   await awaited(() => expect(hanging()).toBeGreaterThan(0));
@@ -236,7 +236,7 @@ test('where Postgres was put back to an older dump, who listens is told a gap, a
   const told = (id: number) => ['post', `p${id}.100`, `{"id":"${id}","mint":"m","text":"of a dump"}`];
   stored.push(...posts(202, 203, 'of a dump'));
   await awaited(() => expect(alone.told().slice(1)).toEqual([told(202), told(203)]));
-  // Of a moment ago, and the numbers were given anew before it was looked at again.
+  // Recent posts: their numbers were given to others (a restored dump) before the next look.
   stored.splice(201, 2, ...posts(202, 204, 'of another dump'));
   await awaited(() => expect(alone.told().slice(3)).toEqual([['gap', 'p204.100', gap]]));
   happen();

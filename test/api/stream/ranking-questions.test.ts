@@ -5,7 +5,7 @@ import { createClients } from '../../../api/stream/clients.ts';
 import { createRankingFeed } from '../../../api/stream/rankings.ts';
 import { awaited } from '../../support/awaited.ts';
 
-/** Of one database. */
+/** Memory of one database. */
 const latestOf = (held: boolean, read: (made: (view: object) => unknown) => Promise<object>): Latest =>
   ({ held: () => held, currentStore: () => null, read }) as unknown as Latest;
 const latest = latestOf(true, async () => ({ value: {}, cells: [] }));
@@ -26,7 +26,7 @@ test('one address has a few rankings of its own followed, and takes nobody the o
   const { ask, close } = feed();
   const own = Array.from({ length: 10 }, (_, n) => ask('192.0.2.1', `sort=newest&search=${n}&limit=50`));
   expect(own).toEqual([...Array(8).fill('open'), ...Array(2).fill('too many of this address')]);
-  // What is followed already is no work of its own.
+  // A ranking that is followed already costs nothing more, so it is allowed.
   expect(ask('192.0.2.1', 'sort=newest&search=1&limit=50')).toBe('open');
   expect(ask('192.0.2.1', 'sort=profit&order=asc&limit=50')).toBe('open');
   close();
@@ -124,7 +124,7 @@ test('who comes back with what was told last is not told it again, though nobody
   for (const { body } of [back, other]) body.destroy();
 });
 
-/** A ranking that is made of a count and followed, in a database that can be away or another. */
+/** A followed ranking that shows a count, in a database that can be away or be replaced. */
 function counted() {
   const state = { count: 1, store: {}, isAway: false, holdsAll: false, now: 0 };
   const errors: string[] = [];
@@ -160,11 +160,11 @@ test('who comes new is told what holds now and waits for no look at all, who fol
   const first = listen();
   await awaited(() => expect(first.told()).toEqual(['1']));
   state.count = 2;
-  // By this clock it is never time to look for all.
+  // By this clock the look for all followers never comes.
   const second = listen();
   await awaited(() => expect(second.told()).not.toEqual([]));
   expect([second.told(), first.told()]).toEqual([['2'], ['1']]);
-  // It holds: nothing is made anew for him.
+  // The answer still holds: nothing is made anew for the third.
   const third = listen();
   await awaited(() => expect(third.told()).toEqual(['2']));
   state.now = 1_000;
@@ -182,13 +182,13 @@ test('while the store is away, and where another database serves, nobody new is 
   await awaited(() => expect(second.begun()).toBe(true));
   expect(second.told()).toEqual([]);
   await awaited(() => expect(errors).toEqual(['the store has not answered for 10 s']));
-  // Nor by who looks for him: he waits as all do, and there is one failure a look.
+  // A later follower does not try by itself: it waits like all others, with one failure a look.
   state.now = 1_000;
   await awaited(() => expect(errors).toHaveLength(2));
   expect(second.told()).toEqual([]);
   Object.assign(state, { isAway: false, count: 3, now: 2_000 });
   await awaited(() => expect([first.told(), second.told()]).toEqual([['1', '3'], ['3']]));
-  // Memory of another says nothing of what was made of the one before.
+  // Memory of another database says nothing about answers from the one before.
   Object.assign(state, { store: {}, count: 4, holdsAll: true });
   const third = listen();
   await awaited(() => expect(third.told()).not.toEqual([]));

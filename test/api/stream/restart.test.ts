@@ -16,7 +16,7 @@ import { freshPostgresUrl } from '../../support/servers-of-run.ts';
 import { appliedRow, eventRow, key, mintRow, policyRow, signature } from '../support/rows.ts';
 import { type Heard, type Listener, listenTo } from './support/listen.ts';
 
-/** Else who wants events, too, waits a second for his posts, and is told a gap in their place. */
+/** With the usual wait, a client of events and posts waits a second for its posts, and is then sent a gap instead. */
 const MAIN = path.join(import.meta.dirname, 'support/patient-api.ts');
 const SEED = Number(process.env.SEED ?? 20_261_121);
 const KILLS = 3;
@@ -43,7 +43,7 @@ let env: NodeJS.ProcessEnv;
 interface Running {
   child: ChildProcess;
   gone: Promise<unknown>;
-  /** What it ended with, once it did. */
+  /** How the process ended, once it has. */
   end: string | null;
 }
 let api: Running | null = null;
@@ -78,12 +78,12 @@ async function start(): Promise<void> {
   child.once('exit', (code, signal) => {
     running.end = `the API ended with ${code ?? signal}: ${said}`;
   });
-  // Posts, too: its first question to Postgres is the slowest.
+  // Posts too: the first query to Postgres is the slowest.
   for (const asked of ['/status', `/coins/${key('one')}/posts`])
     await whileItRuns(async () => expect((await fetch(`http://127.0.0.1:${port}${asked}`)).status).toBe(200));
 }
 
-/** @throws where the process ends before this throws nothing */
+/** Retries until `so` does not throw. @throws where the process ends before */
 async function whileItRuns<T>(so: () => Promise<T>): Promise<T> {
   const answer = await awaited(async () => (api?.end ? null : { is: await so() }), 100);
   if (answer === null) throw new Error(api?.end ?? 'the API was killed');
@@ -97,7 +97,7 @@ async function kill(): Promise<void> {
   await running?.gone;
 }
 
-/** What is posted at once: how the agents' route writes it. */
+/** Writes a post as the agents' route does. */
 async function post(coin: string, text: string): Promise<void> {
   const model = { id: 1, name: 'm', provider: 'p', enabled: true };
   const words = { kind: 'update', text, venue: null, ref: null } as const;
@@ -106,7 +106,7 @@ async function post(coin: string, text: string): Promise<void> {
   );
 }
 
-/** As soon as the process has what the stream is made of; a browser asks again as well. */
+/** Listens as soon as the process can serve the stream; a browser retries too. */
 const listen = ({ path: asked }: Asked, lastId: string | undefined): Promise<Listener> =>
   whileItRuns(async () => {
     const listener = await listenTo(`http://127.0.0.1:${port}${asked}`, lastId, ['gap', 'end']);
@@ -168,7 +168,7 @@ test(`kill -9 and restart lose and double nothing for those who go on where they
       open.map(({ listener }, of) => {
         const client = clients[of] as (typeof clients)[number];
         const missing = expected(client.asked).length - client.heard.length;
-        // But for the last time a client is cut off anywhere on the way.
+        // Except for the last time, a client is cut off at a random event.
         return listener.until(last ? missing : Math.floor(random() * (missing + 1)));
       }),
     );
@@ -176,7 +176,7 @@ test(`kill -9 and restart lose and double nothing for those who go on where they
     for (const [of, { listener, firstId }] of open.entries()) {
       await listener.ended;
       const client = clients[of] as (typeof clients)[number];
-      // What it keeps is what it had read when it was cut off.
+      // It keeps only what it had read when it was cut off.
       const kept = last
         ? listener.heard
         : listener.heard.slice(0, Math.ceil(random() * listener.heard.length));
@@ -193,7 +193,7 @@ test(`kill -9 and restart lose and double nothing for those who go on where they
       const names = told.map(({ data }) => (type === 'post' ? data.text : data.summary.n));
       expect(names, asked.path).toEqual(expected(asked, type));
     }
-    // Nothing else either: no gap, no end.
+    // And nothing else: no gap, no end.
     expect(heard.length).toBe(expected(asked).length);
     expect(new Set(heard.map(({ id }) => id)).size).toBe(heard.length);
   }

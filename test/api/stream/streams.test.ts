@@ -9,7 +9,7 @@ import { appliedRow, eventRow, gapRow, key, mintRow, policyRow, signature, TIME 
 import { useApi } from '../support/use-api.ts';
 import { type Listener, listenTo } from './support/listen.ts';
 
-/** Longer than memory is kept warm for nobody. */
+/** Longer than memory is kept warm without readers. */
 const A_WHILE_MS = 300;
 
 let stored: AgentPost[] = [];
@@ -43,7 +43,7 @@ const held = useApi(
   { numberedPosts: posts, streamLimits: { mostOfAddress: 6 } },
 );
 
-/** Slots and numbers grow from test to test, as they do in life: a connection may end a little after its test. */
+/** Slots and numbers grow from test to test, as a connection may end a little after its test. */
 let base = 0;
 let offset = 0;
 let events = 0;
@@ -60,7 +60,7 @@ afterEach(async () => {
   }
 });
 
-/** Whole slots are told: what stands behind the lowest marker waits. */
+/** Applies a slot: events are sent only up to the lowest marker. */
 async function apply(slot: number, more: object = {}): Promise<void> {
   offset += 1;
   const at = { slot: String(base + slot), log_offset: String(offset), ...more };
@@ -130,7 +130,7 @@ describe('events', () => {
     }
     const after = `/stream/activity?after=${whole.heard[2]?.id}`;
     const begun = await listen(after);
-    // A header without a word says nothing.
+    // An empty Last-Event-ID is ignored.
     const empty = await listen(after, '');
     await apply(1004);
     await begun.until(3);
@@ -276,7 +276,7 @@ describe('rankings', () => {
     const nothing = listener.heard[0]?.data.items[0].fees;
     expect(nothing.value).toBe('0');
     await apply(1005, { block_time: TIME + 5_000 });
-    // Whoever comes now is told of the new slot.
+    // A client that comes now is sent the new slot.
     await awaited(async () => {
       const newcomer = await listen(path);
       await newcomer.until(1);
@@ -320,7 +320,7 @@ describe('rankings', () => {
     first.close();
     await first.ended;
     const back = await listen('/stream/rankings?sort=newest', first.heard[0]?.id);
-    // Another that has none is told with the same look, and what changes then both are.
+    // A client without an id is answered by the same look; later changes are sent to both.
     const other = await listen('/stream/rankings?sort=newest');
     await other.until(1);
     await held.api.insert('policies', [policyRow('four', 'usd')]);
@@ -370,10 +370,10 @@ describe('refusals', () => {
     await first.ended;
     const asked = held.api.queries('FROM events_by_slot WHERE slot');
     expect(asked).toBeGreaterThan(0);
-    // Nor after a while in which nobody asked, when memory is not kept warm any more.
+    // Nor after a while without readers, when memory is not kept warm any more.
     await awaited(() => expect(held.api.latest.unasked()).toBeGreaterThan(A_WHILE_MS));
     for (let at = 0; at < 12; at += 1) {
-      // A place is free a little after its client has gone.
+      // A client's place becomes free a little after it has gone.
       const listener = await awaited(async () => {
         const listening = await listen('/stream/activity');
         expect(listening.status).toBe(200);

@@ -38,7 +38,7 @@ const open: Listener[] = [];
 beforeAll(async () => {
   store = await embeddedDatabase();
   apply = createMaterialiser({ store, programId: PROGRAM });
-  // It never is the time to tell of it once more.
+  // The clock stands: it is never time to send the gap once more.
   api = await startApi(store, { streamClock: () => 0 });
   await reach(1_000n);
 });
@@ -58,7 +58,7 @@ async function take(topic: keyof typeof offsets, ...records: LogRecord[]): Promi
   offsets[topic] += BigInt(records.length);
   api.at(NOW);
 }
-/** A slot with what came up to it, and its marker behind it. */
+/** Applies a slot with these records, and its marker after them. */
 async function reach(slot: bigint, ...records: LogRecord[]): Promise<void> {
   await take('transactions', ...records, marker(slot));
   await take('accounts', marker(slot));
@@ -69,7 +69,7 @@ async function listen(path: string, lastId?: string): Promise<Listener> {
   await listener.firstId();
   return listener;
 }
-/** Of a derived event, and of a gap what it says is to be read. */
+/** What was sent: kinds of events, whether derived, and for a gap the route that it says to read. */
 const told = ({ heard }: Listener) =>
   heard.map(({ event, data }) =>
     event === 'gap' ? data.read : data.derived === true ? `${data.kind}, derived` : data.kind,
@@ -97,7 +97,7 @@ test('a derived event that was told is a gap once its transaction is read whole,
     await listener.until(count);
     return told(listener);
   };
-  // Who had not been told of it yet is told what stands.
+  // A client that was not sent the derived event yet is sent what stands now.
   expect(await back(began, 4)).toEqual(['VenueRegistered', 'VenueRegistered', 'Routed', 'Routed']);
   expect(await back(derived?.id, 1)).toEqual(['/coins/:mint/activity']);
   expect(await back(gap?.id, 2)).toEqual(['Routed', 'Routed']);
@@ -155,10 +155,10 @@ test('wherever one is cut off, who reads the list at a gap has what stands, each
     Number(a.slot) - Number(b.slot) || a.signature.localeCompare(b.signature) || a.position - b.position;
   type Heard = { position: ChainPosition } & (
     | { identity: string }
-    /** What its list holds that is not told behind it. */
+    /** What its list holds that is not sent after it. */
     | { mint: string | null; list: string[] }
   );
-  /** What a client has who heard all that. */
+  /** What a client has after it was sent all this. */
   const heldAfter = (heard: readonly Heard[], mintOf: ReadonlyMap<string, string>): string[] => {
     let has: string[] = [];
     for (const each of heard)
@@ -186,7 +186,7 @@ test('wherever one is cut off, who reads the list at a gap has what stands, each
         slot += step;
         const before = late;
         const changed = new Set<string>();
-        /** Further behind than one looks it is counted alone. */
+        /** A change further behind than the window is only counted. */
         const change = ({ slot, mint }: EventIdentity) => {
           if (BigInt(slot) > window.readFrom()) changed.add(mint);
           else late += 1;
@@ -230,7 +230,7 @@ test('wherever one is cut off, who reads the list at a gap has what stands, each
         const stands = all.map(identityOf).sort();
         if (late !== before) heard.push({ mint: null, position: window.tip(), list: stands });
         expect(heldAfter(heard, mintOf)).toEqual(stands);
-        // Of what is struck out the counts do not tell where as many came late, or he was cut off amid such.
+        // With struck events the counts cannot tell, where as many came late or the client was cut off among them.
         if (strikes) continue;
         for (let upTo = 0; upTo <= heard.length; upTo += 1) {
           const had = heard.slice(0, upTo);
@@ -239,7 +239,7 @@ test('wherever one is cut off, who reads the list at a gap has what stands, each
             since.late === late ? missedSince(since, window.tip(), behind(since.slot - 64n)) : null;
           if (missed !== null) expect(heldAfter([...had, ...missed], mintOf)).toEqual(stands);
         }
-        // Who has heard all of it goes on without a gap.
+        // A client that was sent all of it goes on without a gap.
         expect(missedSince(window.tip(), window.tip(), behind(window.readFrom()))).toEqual([]);
       }
     }),

@@ -8,7 +8,7 @@ import { awaited } from '../../support/awaited.ts';
 
 const CLIENTS = 300;
 
-/** What is put into words, and how often it was. */
+/** A value that counts how often it is serialised. */
 function words(text: string) {
   let times = 0;
   const toJSON = () => {
@@ -18,7 +18,7 @@ function words(text: string) {
   return { data: { toJSON }, times: () => times };
 }
 
-/** Whether others have a turn while some have been told and some have not. */
+/** Watches whether the event loop has a turn while some clients were sent an event and others were not. */
 function watchMiddle(streams: readonly Readable[], begins: number) {
   let [seen, looks] = [false, true];
   onTestFinished(() => {
@@ -33,7 +33,7 @@ function watchMiddle(streams: readonly Readable[], begins: number) {
   return () => seen;
 }
 
-/** Who listens leaves as the test ends, however it does: nobody is looked for afterwards. */
+/** Has listeners leave as the test ends, however it ends, so that no look for them follows. */
 function leaveAtEnd(streams: readonly Readable[]): void {
   onTestFinished(() => {
     for (const body of streams) body.destroy();

@@ -16,7 +16,7 @@ import { mintRow, policyRow } from '../support/rows.ts';
 const kindOf = ({ kind, derived }: { kind: string; derived?: true }) =>
   derived === true ? `${kind}, derived` : kind;
 
-/** What is told of a mint, and what a client has who reads its list at each gap. */
+/** Follows a mint's events as a client that reads its list at each gap. */
 function clientOf(feed: ActivityFeed, list: () => Promise<string[]>) {
   let [has, gaps]: [string[], number] = [[], 0];
   const look = async () => {
@@ -44,7 +44,7 @@ test('who reads the list before memory has heard of what is in the store is told
   });
   let announced: Promise<void> | null = null;
   const written = Promise.withResolvers<void>();
-  /** Tells of no change until it may. */
+  /** A store that announces no change until the test lets it. */
   const untold: Store = {
     ...store,
     insert: async (table, ...rest) => {
@@ -92,7 +92,7 @@ test('who reads the list before memory has heard of what is in the store is told
   await written.promise;
   await take('accounts', marker(1_003n));
   await until({ has: ['VenueRegistered, derived'], gaps: 1 });
-  // However long that takes, and wherever others are meanwhile: it would be told too early.
+  // However long that takes and however far others are: sending it now would be too early.
   for (const slot of [1_004n, 1_005n]) {
     now += 5_000;
     await take('accounts', marker(slot));
@@ -104,7 +104,7 @@ test('who reads the list before memory has heard of what is in the store is told
   await applied;
   await reach(1_006n);
   await known({ slot: '1006', highest_slot: '1006' });
-  // Nor before other processes can have heard of it.
+  // Nor before other processes can know of it.
   expect(await look()).toEqual({ has: ['VenueRegistered, derived'], gaps: 1 });
   now += 2_000;
   await reach(1_007n);
@@ -144,7 +144,7 @@ test('where the index stands it is told after ten seconds, and once more where i
   expect(await told()).toEqual([{ mint: key('mint'), position: feed.tip() }]);
   now = 30_000;
   expect(await told()).toEqual([]);
-  // It went on: whatever was under way is there by then.
+  // The index went on: everything that was under way is there by then.
   for (const [slot, ms, gaps] of [
     [1_001, 30_000, 0],
     [1_002, 30_400, 0],

@@ -76,7 +76,7 @@ describe('over the embedded engine', () => {
     expect(out).toMatch(
       /\ncompared 1 policy totals, 1 days, 1 event kinds, 1 event tables, .*; 0 differences\n$/,
     );
-    // It has given the directory back.
+    // The process has released the directory.
     lockDataDir(dataDir)();
   });
 });

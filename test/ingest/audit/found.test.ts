@@ -182,7 +182,7 @@ describe('a difference is found', () => {
   });
 
   test('where the sums that are kept of an hour are not those of its states', async () => {
-    // What was damaged and mended before has them made again.
+    // Sums of hours that earlier tests damaged and mended are made again.
     await keepPassed(stage.store, new AbortController().signal, async () => {});
     const { hour, sums } = await damage.one<{ hour: number; sums: string }>(
       "SELECT hour, sums FROM quote_hours FINAL WHERE sums != '[]' ORDER BY hour DESC LIMIT 1",
@@ -310,7 +310,7 @@ describe('a difference is found', () => {
     expect(of('Policy.protocol_fees', lines)).toContain(`first at slot ${event.slot}`);
     expect(of('policy_totals.routed of', blind.lines)).toContain('first slot unknown');
     expect(blind.summary).toContain(' 0 account states');
-    // What cannot be read may be the first: no slot is named, and no difference is kept back for it.
+    // The first difference may be unreadable: no first slot is named, and no difference is left out.
     for (const { lines: all } of [older, unlisted])
       expect(of('policy_totals.routed of', all)).toContain('first slot unknown');
     expect(of('policy_totals.routed of', newer.lines)).toContain(`first at slot ${event.slot}`);

@@ -4,9 +4,9 @@ import { PATIENCE_MS } from '../../support/awaited.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
 import { damageTo } from './support/damage.ts';
 
-/** The chain goes on, and so will the index: how slow the machine is decides of no difference. */
+/** The chain goes on and so does the index: waits are so long that no slow machine causes a difference. */
 const PATIENT = { waitMs: PATIENCE_MS, patienceMs: PATIENCE_MS };
-/** With no more it did not go on. */
+/** Fewer blocks than this do not count as going on. */
 const BLOCKS_MEANWHILE = 10;
 
 let stage: AuditStage;
@@ -36,8 +36,8 @@ test('an index that is whole differs in nothing, and everything of it was compar
 });
 
 /**
- * Has the chain go on, a block with every batch that is applied, for as long as something takes; what has fewer of them
- * behind it is done again.
+ * Makes a block with every applied batch for as long as `task` takes; where fewer than BLOCKS_MEANWHILE were made, the
+ * task is done again.
  */
 async function whileLive(task: () => Promise<void>): Promise<void> {
   let going = true;
@@ -90,10 +90,10 @@ test('a fact that was lost is found while the chain goes on, at its slot', async
     const line = lines.find((text) => text.includes('Policy.protocol_fees'));
     expect(line).toContain(`difference  ${event.mint}  Policy.protocol_fees  chain `);
     expect(line).toContain(`first at slot ${event.slot}`);
-    // What counts it is told too, whichever was not worked out again since.
+    // Sums that count the event differ too, where they were not recomputed since.
     const others = lines.filter((text) => !text.includes(event.mint));
     expect(others.every((text) => / {2}(quote_days|kind_spans)\./.test(text))).toBe(true);
-    // A list that has good transactions for failed ones hides none.
+    // A list that marks good transactions as failed hides none.
     const marking: Rpc = {
       ...stage.rpc,
       getSignaturesForAddress: async (...asked) =>

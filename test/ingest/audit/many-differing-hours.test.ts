@@ -36,7 +36,7 @@ test('of more accounts than are looked at again at once each that still differs 
     const rows = await store.query<never>(sql, params);
     if (!sql.includes('FROM token_accounts AS l')) return rows;
     looks += 1;
-    // What was written between the two questions of the first look.
+    // Rows written between the two queries of the first look.
     if (looks === 1) await store.insert('account_hours', mended.map(hourOf('2')));
     return rows;
   };

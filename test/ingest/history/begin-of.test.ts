@@ -35,7 +35,7 @@ test('what is older may not be stored before what is behind the gap is', async (
   for (const marker of [null, 200n])
     await expect(beginOf(GAP, 150n, holding(100n, marker))).rejects.toThrow('not past 200');
   expect(await beginOf(GAP, 150n, holding(100n, 201n))).toBe(150n);
-  // Of a gap that begins with the chain nothing is older.
+  // Nothing is older than a gap that begins with the chain.
   expect(await beginOf({ ...GAP, fromSlot: 0n }, 150n, holding(0n, null))).toBe(150n);
 });
 

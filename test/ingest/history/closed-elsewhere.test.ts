@@ -15,10 +15,10 @@ import { openStreamStage } from '../support/stream-stage.ts';
 
 const logger = createLogger('silent', 'test');
 
-/** A gap that no node of this process closes, what is told of it, and what the store makes of what the log has. */
+/** A gap that no node of this process closes, with the log's records of it and the store's state of it. */
 function standing(rpc: Partial<Rpc>, fromSlot: bigint, programId = key('program')) {
   const log: GapRecord[] = [];
-  /** What of the log is applied. */
+  /** The gap's state by the applied part of the log. */
   let place: GapPlace | undefined;
   let applied = 0;
   const apply = (upTo = log.length) => {
@@ -44,7 +44,7 @@ function standing(rpc: Partial<Rpc>, fromSlot: bigint, programId = key('program'
     onStalled: (reason) => reasons.push(reason),
     onGap: (gap, isOpen) => (isOpen ? open.add(gap.fromSlot) : open.delete(gap.fromSlot)),
   });
-  /** Has a stream look once at what the store has. */
+  /** Has the stream look once at the store's state of the gap. */
   const look = async () => {
     const once = new AbortController();
     const isOpen = () => place?.closed === false;
@@ -65,7 +65,7 @@ function standing(rpc: Partial<Rpc>, fromSlot: bigint, programId = key('program'
       ...{ following: {} as never, followed: {} as never },
     });
   };
-  /** Opens it, and lets the node refuse it until that is told. */
+  /** Opens a gap, and waits until its obstacle is reported. */
   const stall = async (gap: Gap, record: GapRecord) => {
     gaps.add(gap, () => append([record]));
     await awaited(() => expect(reasons.at(-1)).toEqual(expect.any(String)));
@@ -75,7 +75,7 @@ function standing(rpc: Partial<Rpc>, fromSlot: bigint, programId = key('program'
     gate = promise;
     return resolve;
   };
-  /** As a backfill does, which has read that far. */
+  /** Closes it down to a slot, as a backfill does that has read that far. */
   const close = (toSlot: bigint, signature?: string) =>
     log.push({
       ...{ kind: 'gap', fromSlot, toSlot, toTime: null, closed: true },
@@ -90,7 +90,7 @@ const FROM = 101n;
 const TO = 4_000n;
 const OPENED: GapRecord = { kind: 'gap', fromSlot: FROM, toSlot: TO, toTime: null, closed: false };
 
-/** One that the node keeps no history of; the log has that it is open, and why. */
+/** A gap of which the node keeps no history; the log has it as open, with the obstacle. */
 async function pruned() {
   const asked = { count: 0 };
   const stage = standing(
@@ -141,7 +141,7 @@ test('it is where the store does not have it closed as far as it reaches, or has
   marker.applied = 8_001n;
   await look();
   expect([...open]).toEqual([FROM]);
-  // As one does who knows of a narrower one.
+  // Closed by a process that knows only a narrower gap.
   close(FROM);
   apply();
   await look();
@@ -159,7 +159,7 @@ test('it is while the log is being told of it', async () => {
   close(9_000n);
   apply();
   marker.applied = 8_001n;
-  // What it tells is that it has closed it itself.
+  // The process is writing that it has closed the gap itself.
   const go = hold();
   gaps.add({ fromSlot: FROM, toSlot: TO, toTime: null });
   await telling();

@@ -12,9 +12,9 @@ const record = (toSlot: bigint, closed: boolean): GapRecord => ({
 });
 const open = (toSlot: bigint) => record(toSlot, false);
 const unread: GapRecord = { ...open(FROM), obstacle: { type: 'unread', signature: 'S' } };
-/** By whoever opened it. */
+/** Closing of the process that opened the gap. */
 const end = record(FROM, true);
-/** By a backfill that has read up to there. */
+/** Closing of a backfill that has read up to there. */
 const readTo = (toSlot: bigint) => record(toSlot, true);
 
 function placeAfter(...records: GapRecord[]): GapPlace {

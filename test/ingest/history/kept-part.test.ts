@@ -6,7 +6,7 @@ import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 
-/** Nothing was done in it, nor in the next. */
+/** A slot without transactions of the program, like the next one. */
 const FIRST_KEPT = 78n;
 
 let stage: StreamStage;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** Of all transactions of the gap that lie there, by a node that keeps them. */
+/** Slots of the gap's transactions in an interval, by a node that keeps all. */
 const slotsFrom = (from: bigint, to = whole.toSlot): bigint[] =>
   all.filter((slot) => slot >= from && slot <= to);
 
@@ -35,7 +35,7 @@ type List = Rpc['getSignaturesForAddress'];
 
 const rpcOf = (urls: readonly string[]): Rpc => createRpc(urls, { commitment: 'confirmed' });
 
-/** What the log is told of a gap, and how it ended. @param made what a node makes of its lists */
+/** Tries to close a gap: what is logged of it, and how it ended. @param made how the node changes its lists */
 async function closing(gap: Gap, urls: readonly string[], made: (list: List) => List = (list) => list) {
   const told: LogRecord[] = [];
   const nodes = rpcOf(urls);
@@ -67,7 +67,7 @@ test.each(Object.entries(PAGES))(
     expect((failure as PrunedError).obstacle).toEqual({ type: 'pruned', firstSlot: FIRST_KEPT });
     const time = stage.chain.block(FIRST_KEPT)?.blockTime;
     expect(last).toMatchObject({ fromSlot: 0n, toSlot: FIRST_KEPT - 1n, toTime: time, closed: false });
-    // The rest is asked for again in vain, and by whoever keeps it read from there on.
+    // The rest cannot be read by this node again; a node that keeps it reads from there on.
     const rest: Gap = { fromSlot: 0n, toSlot: FIRST_KEPT - 1n, toTime: null, before: last?.before ?? null };
     const again = await closing(rest, [forgetful.url], short);
     expect([again.gaps, again.slots]).toEqual([[], []]);
@@ -98,7 +98,7 @@ test('of one address behind which nodes keep less than another nothing counts as
     const [address, before, wanted, read] = asked;
     const kept = await list(...asked);
     left -= 1;
-    // What is kept is told by the one, the list by the other, the first few times.
+    // The first few times one node answers from where it keeps blocks, and another answers the list.
     if (left < 0) return kept;
     const { keptFrom: _, ...other } = read ?? {};
     return lists(address, before, wanted, other);

@@ -5,7 +5,7 @@ import { createGeyserClient } from '../../../ingest/stream/geyser/client.ts';
 import { type ReleasedSlot, Slots } from '../../../ingest/stream/slots/machine.ts';
 import { fixture } from '../../schemas/support/fixtures.ts';
 
-/** Slot notices of mainnet in the order they came: a status, with its parent where it was told, or a block meta. */
+/** Slot updates of mainnet in their order: a status, with the parent where it was sent, or a block meta. */
 type Notice =
   | [slot: string, status: number, parent?: string]
   | { slot: string; parent: string; time: string };

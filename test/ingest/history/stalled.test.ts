@@ -90,7 +90,7 @@ test('a slot that is open again for a transaction that could not be read is clos
   await gaps.idle();
   expect(told.filter((one) => one === 'closed')).toHaveLength(1);
   expect(told.at(-1)).toBe('closed');
-  // The store may still tell of what was closed.
+  // The store may still list a gap that was closed.
   gaps.add(gap);
   await gaps.idle();
   expect(told.filter((one) => one === 'closed')).toHaveLength(1);

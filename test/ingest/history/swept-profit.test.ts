@@ -20,7 +20,7 @@ const sweep: fc.Arbitrary<Lot> = fc.record({
   earned: fc.bigInt({ min: 1n, max: 10n ** 12n }),
   toLpBps: bps,
   ofRest: bps,
-  /** What is in the bankroll, of what would be moved: below it the legs are cut. */
+  /** Bankroll in per cent of what would be moved; below 100 the legs are reduced. */
   held: fc.integer({ min: 0, max: 200 }),
 });
 
@@ -59,7 +59,7 @@ test(`the profit of one sweep follows from the states around any run of sweeps (
       const before = { slot: 1n, ...start };
       const scene = { before, after: { slot: 9n, hwm, profitSwept }, sweep: legs, others };
       expect(profitOf(scene)).toBe(profit);
-      // A sweep that nobody knows of, and that moved something, is noticed.
+      // A missing sweep that moved something is noticed.
       const [lost] = others;
       if (lost !== undefined && lost.toLp + lost.toHolders > 0n)
         expect(profitOf({ ...scene, others: others.slice(1) })).toBeNull();

@@ -25,7 +25,7 @@ afterAll(() => stage.close());
 
 type List = (before: string | null, page: SignatureInfo[]) => SignatureInfo[] | Promise<SignatureInfo[]>;
 
-/** What is listed of the gap where a node makes this of its pages. */
+/** What is listed of the gap where a node changes its pages like this. */
 async function listed(made: List = (_, page) => page, of = rpc, limit = PAGE): Promise<string[]> {
   const changed: Rpc = {
     ...of,

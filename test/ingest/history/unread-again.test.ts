@@ -10,7 +10,7 @@ import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 
 let stage: StreamStage;
 let rpc: Rpc;
-/** All of the chain, newest first. */
+/** All signatures of the chain, newest first. */
 let all: SignatureInfo[];
 
 beforeAll(async () => {
@@ -27,15 +27,15 @@ const never = new AbortController().signal;
 interface Manners {
   /** Transactions that the node lists and cannot give. */
   unread?: readonly string[];
-  /** Those that it does not even list. */
+  /** Transactions that it does not even list. */
   unlisted?: readonly string[];
   /** Signatures in a page. */
   most?: number;
-  /** What is above this slot has not happened yet. */
+  /** The chain ends at this slot. */
   upTo?: bigint;
 }
 
-/** A try to close a gap: what it told, whether it closed, and the places from which it listed. */
+/** Tries to close a gap: what was logged, whether it closed, and the places from which lists were asked. */
 async function tryClosing(gap: Gap, { unread = [], unlisted = [], most = 1_000, upTo }: Manners) {
   const records: LogRecord[] = [];
   const told: UnreadGap[] = [];
@@ -73,7 +73,7 @@ async function tryClosing(gap: Gap, { unread = [], unlisted = [], most = 1_000, 
 
 const at = (signature: string | null | undefined) => all.findIndex((one) => one.signature === signature);
 const gapOf = ({ slot }: SignatureInfo): Gap => ({ fromSlot: slot, toSlot: slot, toTime: null });
-/** One with many above it, alone in its slot or the newest of several. */
+/** A transaction with many newer ones, alone in its slot or the newest of several. */
 const deep = (alone: boolean): SignatureInfo =>
   all.find(({ slot, failed }, index) => {
     const beside = all.filter((one) => one.slot === slot).length;
@@ -93,7 +93,7 @@ describe.concurrent('a transaction that cannot be read', () => {
     const again = await tryClosing(first.left, { unread: [one.signature], most: 10 });
     expect(again.failure?.message).toContain('cannot be read');
     expect(again.places).toEqual([first.left.before, first.left.before]);
-    // The log has been told.
+    // The log has it already.
     expect(again.gaps).toEqual([]);
     const mended = await tryClosing(first.left, { most: 10 });
     expect(mended.read).toContain(one.signature);

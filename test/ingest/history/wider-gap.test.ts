@@ -14,7 +14,7 @@ const FROM = 101n;
 const logger = createLogger('silent', 'test');
 const gapTo = (toSlot: bigint): Gap => ({ fromSlot: FROM, toSlot, toTime: null });
 
-/** Gaps of a chain on which the program did nothing, what becomes of them in words, and what is stored. */
+/** Gaps of a chain without the program's transactions, what happens to them in words, and the stored state. */
 function closing() {
   const done: string[] = [];
   const stored: { place?: GapPlace } = {};
@@ -34,7 +34,7 @@ function closing() {
       isAsked = true;
       await gate;
       const words = `read to ${read?.minContextSlot}`;
-      // What is listed is listed once more, of what is final.
+      // A list is checked by a second one at `finalized`.
       if (read?.commitment === 'finalized' && done.at(-1) !== words) done.push(words);
       return [];
     },
@@ -49,18 +49,18 @@ function closing() {
   });
   const open = (toSlot: bigint) =>
     gaps.add(gapTo(toSlot), () => append([{ kind: 'gap', ...gapTo(toSlot), closed: false }]));
-  /** Has the node answer nothing until what is answered is called. */
+  /** Has the node answer nothing until the returned function is called. */
   const hold = () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     gate = promise;
     return resolve;
   };
   const idle = async () => {
-    // What is open by now is taken up once the log has it.
+    // A gap is taken up once the log has it as open.
     await new Promise((resolve) => setImmediate(resolve));
     await gaps.idle();
   };
-  /** Has a stream look once at what the store has as open, and up to which marker that is applied. */
+  /** Has the stream look once at the store's open gaps, with its applied marker. */
   const look = async (applied: bigint) => {
     const stop = new AbortController();
     const { fromSlot } = gapTo(0n);
@@ -159,7 +159,7 @@ test('one that was closed here and that another opens again is read, once the st
   ]);
   const told = [...WIDE, 'open to 101'];
   expect(done).toEqual(told);
-  // It may lack the closing.
+  // A store at this marker may lack the closing.
   await look(8_000n);
   expect(done).toEqual(told);
   await look(8_001n);

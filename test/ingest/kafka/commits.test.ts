@@ -5,7 +5,7 @@ import { createAssembly } from '../../../ingest/log/kafka/record-parts.ts';
 import { topicName } from '../../../ingest/log/kafka/topics.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 
-/** Some messages of a partition; what was done with them is told to `steps`. */
+/** Some messages of a partition; `steps` notes what was done with them. */
 const batchOf = (offsets: readonly bigint[], steps: string[]) => ({
   topic: topicName('p', 'transactions'),
   partition: 0,
@@ -45,7 +45,7 @@ test('who loses a partition over a batch tries half of it next, and more again o
   const offsets = Array.from({ length: 1_000 }, (_, at) => BigInt(at));
   const options = optionsOf(800);
   const tried: number[] = [];
-  // So many are applied before the session ends.
+  // So many messages are applied before the session ends.
   const inTime = 250;
   const read = async (from: number) => {
     let isOwned = true;

@@ -58,9 +58,9 @@ describe.skipIf(missing !== null)(
       await running;
     }
 
-    /** As retention does: all of a partition, or what is before an offset. */
+    /** Deletes as retention does: all of a partition, or what is before an offset. */
     const drop = async (topic: string, partition: number, offset = '-1') => {
-      // It deletes nothing of a topic that it has not heard of.
+      // The admin client deletes nothing of a topic whose metadata it does not have.
       await admin.fetchTopicOffsets(topic);
       await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset }] });
     };

@@ -12,7 +12,7 @@ import { transactionRecord } from '../support/records.ts';
 const missing = brokerMissing();
 const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
 const COUNT = 160;
-/** Calls of a program by itself, with as much data as a transaction can have: packed, less than a kilobyte. */
+/** As much data as a transaction's inner calls can have; compressed, less than a kilobyte. */
 const LARGE = new Uint8Array(646_000).fill(7);
 
 describe.skipIf(missing !== null)(`a fetch${missing === null ? '' : ` (${missing})`}`, () => {
@@ -33,9 +33,9 @@ describe.skipIf(missing !== null)(`a fetch${missing === null ? '' : ` (${missing
     await writer.append(records.map((record) => ({ ...record, payload: LARGE })));
     await writer.close();
 
-    /** What was not committed when the group lost its member for a while is handed out again. */
+    /** Offsets by partition: those that were not committed when the group lost its member are delivered again. */
     const offsets = new Map<number, Set<bigint>>();
-    /** Of each fetch: nothing is fetched before all that the last one brought is applied. */
+    /** Bytes of each fetch; the next one begins only once all of the last one is applied. */
     const fetches: number[] = [];
     let open = 0;
     const onBatch = async ({ partition, messages, commit, passed }: WireBatch) => {
@@ -46,11 +46,11 @@ describe.skipIf(missing !== null)(`a fetch${missing === null ? '' : ` (${missing
       const places = offsets.get(partition) ?? new Set();
       offsets.set(partition, places);
       for (const { offset } of messages) places.add(offset);
-      // The others of the fetch are handed out in this turn.
+      // The other batches of the fetch are delivered in this turn.
       await new Promise(setImmediate);
       open -= 1;
       const last = messages.at(-1)?.offset ?? 0n;
-      // Refused where the group has lost its member, who goes on where it last committed.
+      // Refused where the group has lost this member, which then goes on from its last commit.
       await commit(last + 1n);
       passed(last);
     };
@@ -70,7 +70,7 @@ describe.skipIf(missing !== null)(`a fetch${missing === null ? '' : ` (${missing
       const inOrder = [...places];
       expect(inOrder).toEqual(inOrder.map((_, at) => BigInt(at)));
     }
-    // The batch that fills it comes whole.
+    // The batch that reaches the limit still comes whole.
     expect(Math.max(...fetches)).toBeLessThan(66 * 1024 * 1024);
   });
 });

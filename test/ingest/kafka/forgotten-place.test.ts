@@ -43,7 +43,7 @@ describe.skipIf(missing !== null)(
       await store.close();
     });
 
-    /** What is applied can be seen before it is committed: who stops between the two leaves a group without a place. */
+    /** Waits for the commit, as applied rows show before it: a stop in between leaves the group without an offset. */
     async function committed(log: SharedLog): Promise<void> {
       const group = materialiserGroup(prefix, store.database);
       for (const topic of HISTORY_TOPICS) {
@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)(
       }
     }
 
-    /** Opens the log, has it say what it warns of, and applies it up to a slot that is appended. */
+    /** Opens the log and applies it up to a slot that is appended. @returns its warnings */
     async function work(slot: bigint): Promise<string> {
       let said = '';
       const lines = new Writable({
@@ -75,7 +75,7 @@ describe.skipIf(missing !== null)(
       return said;
     }
 
-    /** As brokers do a week after its last member has left. */
+    /** Deletes the group, as brokers do a week after its last member has left. */
     const forget = () =>
       awaited(async () => {
         await client.deleteGroup(materialiserGroup(prefix, store.database));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import '../../../ingest/log/kafka/client.ts';
 import type { Runner } from '../../../ingest/log/kafka/kafkajs/stop.ts';
 
-/** More than any number of questions that end by themselves. */
+/** More requests than any series that ends by itself. */
 const FOR_EVER = 1_000;
 
 type Options = { consumerGroup: object; [name: string]: unknown };

@@ -38,7 +38,7 @@ describe.skipIf(missing !== null)(
     });
     afterAll(() => client.close());
 
-    /** What an administrator makes of some of the topics by hand, known to the broker: it learns of them from the controller. */
+    /** Makes topics by hand, as an administrator, and waits until the broker knows them from the controller. */
     async function byHand(prefix: string, configs: Partial<Record<Topic, Record<string, string>>>) {
       const topics = Object.entries(configs).map(([topic, config]) => ({
         topic: topicName(prefix, topic as Topic),

@@ -7,7 +7,7 @@ import { accountRecord } from '../support/records.ts';
 
 const TOPIC = 'x-accounts';
 
-/** A log of one partition a topic, whose end can be taken away, and whose connections break. */
+/** A log of one partition a topic, whose end can be cut off and whose connections can break. */
 function cutLog() {
   const log = { end: 10n, seen: null as bigint | null, isBroken: false, sends: 0 };
   const offsets = async () => [{ partition: 0, low: 0n, high: log.seen ?? log.end }];

@@ -56,7 +56,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
         seen.assigned = assignment;
       },
     });
-    /** What was handed out when the group lost its member for a while may be handed out again. */
+    /** Records may be delivered again where the group lost its member for a while. */
     const places = new Set<string>();
     const running = reader.run(async (batch) => {
       await apply(batch);
@@ -202,7 +202,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     await append(4n);
     await writer.close();
     await expect(reaches(1n)).resolves.toBeUndefined();
-    // As if what is applied up to 3 had been cut off behind 1.
+    // As if a log applied up to 3 had been cut off behind 1.
     await expect(reaches(3n)).rejects.toThrow(/has grown past it: .* but 2 was written later/);
   });
 
@@ -228,7 +228,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
       const all = new Set([...first.names(), ...second.names()]);
       expect(all.size).toBe(30);
     });
-    // What the first has left is given out anew.
+    // The partitions that the first reader has left are assigned anew.
     await writer.append(Array.from({ length: 30 }, (_, name) => accountRecord(2n, name)));
     await writer.close();
     await awaited(() => {

@@ -128,7 +128,7 @@ function largeProfit() {
   return { kind: 'profit', signature: new Uint8Array(64), policy, profit: 1n } as const;
 }
 
-/** A list of a venue, of about so many bytes in a log. */
+/** A catalogue reading of about so many bytes in a log. */
 function catalogueOf(bytes: number): LogRecord {
   const row = {
     ...{ mint: 'm'.repeat(400), symbol: 'S', name: 'N', decimals: 6, category: 'custom' as const },

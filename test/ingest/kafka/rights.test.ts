@@ -47,7 +47,7 @@ describe.skipIf(missing !== null)(
       await owner.close();
     });
 
-    /** A log with a record in each partition; the login may to its topics, or its groups, that alone. */
+    /** Makes a log with a record in each partition; the login has only this right to its topics, or its groups. */
     async function logWith(what: 'topics' | 'groups', operation: kafkajs.AclOperationTypes): Promise<string> {
       count += 1;
       const prefix = `rights-${process.pid}-${Date.now()}-${count}`;
@@ -94,7 +94,7 @@ describe.skipIf(missing !== null)(
       return lines.filter((line) => line.includes(' KAFKA_BROKERS '));
     }
 
-    /** A broker that has just started says at first that it is not ready. */
+    /** Retries, as a broker that has just started first answers that it is not ready. */
     const positionFails = (prefix: string, why: RegExp) =>
       awaited(() => expect(readLogPosition(client, prefix, async () => new Map())).rejects.toThrow(why));
 

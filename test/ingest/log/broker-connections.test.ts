@@ -9,7 +9,7 @@ test('a connection to a broker that has ended waits for nothing, however often t
   const server = net.createServer((peer) => peer.resume());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as net.AddressInfo;
-  // At one moment: a broker that is left alone is for as long as the test takes.
+  // The clock stands: a broker that is left alone stays so for the whole test.
   const connections = createConnections(() => 0);
   const connect = () =>
     connections

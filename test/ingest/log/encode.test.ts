@@ -145,7 +145,7 @@ const record = fc.oneof(
   deadLetter,
 ) as fc.Arbitrary<LogRecord>;
 
-/** What a record of some kinds was before there was more to say in it. */
+/** A record without the fields that later versions added; null where its kind has none. */
 function older(record: LogRecord): LogRecord | null {
   if (record.kind === 'marker') {
     const { followed: _, missed: __, ...marker } = record;
@@ -179,7 +179,7 @@ test(`bytes that are cut, longer or of another version are no record (seed ${SEE
   fc.assert(
     fc.property(record, fc.nat(), (value, place) => {
       const encoded = encodeRecord(value);
-      // One that ends where it ended before there was more to say is one of then.
+      // Cut where an older version's record ends, it is a valid record of that version.
       const before = older(value);
       fc.pre(before === null || place % encoded.length !== encodeRecord(before).length);
       expect(() => decodeRecord(encoded.subarray(0, place % encoded.length))).toThrow(UnreadableRecordError);

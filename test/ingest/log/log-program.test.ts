@@ -43,7 +43,7 @@ describe.skipIf(missing !== null)(
     let brokers: string[];
     let ours: KafkaClient;
     let theirs: KafkaClient;
-    /** As a version that says nothing of it. */
+    /** A client of a version that does not write the program into records. */
     let older: KafkaClient;
     let prefix: string;
     let count = 0;
@@ -77,7 +77,7 @@ describe.skipIf(missing !== null)(
       await writer.close();
     }
 
-    /** Reads all of it as who fills a database, until it ends or the test does. */
+    /** Reads the whole log as a materialiser, until that ends or the test does. */
     function read(client: KafkaClient, group: string) {
       const stop = new AbortController();
       const names: string[] = [];
@@ -92,7 +92,7 @@ describe.skipIf(missing !== null)(
       return { names, ended };
     }
 
-    /** Where and when the other wrote, and what goes on. */
+    /** The sentence about a log of two programs, with the place and time of the other's record. */
     const mixedWith = (other: string, program: string, at = String.raw`\S+/\d+ at offset \d+`) =>
       new RegExp(
         `^the log of KAFKA_TOPIC_PREFIX ${prefix} has records of the program ${other} \\(${at}, written 20\\S+Z\\), and PROGRAM_ID is ${program}: another wrote to it, and neither goes on with it\\. Give ${program} a log of its own in another KAFKA_TOPIC_PREFIX with an empty database \\(CLICKHOUSE_URL\\), and run migrate`,
@@ -101,11 +101,11 @@ describe.skipIf(missing !== null)(
     async function expectRefused(other: string, ofThem: KafkaClient, program: string): Promise<void> {
       const sentence = `the log of KAFKA_TOPIC_PREFIX ${prefix} is of the program ${other}, and PROGRAM_ID is ${program}: set PROGRAM_ID to the one that it is of, or give the other an empty database in CLICKHOUSE_URL (a directory in DATA_DIR, where that is not set) and, where KAFKA_BROKERS is set, a log of its own in KAFKA_TOPIC_PREFIX`;
       const refused = () => expect(readLogPosition(ofThem, prefix, nothingApplied)).rejects;
-      // A broker that has just started says at first that it coordinates no group yet.
+      // A broker that has just started first answers that it coordinates no group yet.
       await awaited(() => refused().toThrow(ConfigError));
       await refused().toThrow(sentence);
       await expect(mustBeOfProgram(ofThem, prefix, nothingApplied)).rejects.toThrow(sentence);
-      // Who has something of a log applied is told of who else wrote to it.
+      // A process that has applied part of the log is told which other program wrote to it.
       const mixed = mixedWith(other, program);
       const begun = async () => new Map([['accounts/0', { next: 1n, slot: 1n, followed: 1n }]]);
       await expect(readLogPosition(ofThem, prefix, begun)).rejects.toThrow(mixed);
@@ -184,7 +184,7 @@ describe.skipIf(missing !== null)(
         });
       await expect(openLog(configOf(OURS), store, logger)).rejects.toThrow('KAFKA_TOPIC_PREFIX');
       expect(await store.query('SELECT * FROM log_partitions')).toEqual([]);
-      // Neither with something applied: what polls would write readings before the reader ends.
+      // Also with something applied: else pollers would write readings before the reader ends.
       await store.insert('applied', [appliedRow('transactions', 0, { log_offset: '0' })]);
       await expect(openLog(configOf(OURS), store, logger)).rejects.toThrow(mixedWith(THEIRS, OURS));
       expect(await store.query('SELECT * FROM log_partitions')).toEqual([]);

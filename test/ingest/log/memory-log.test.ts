@@ -20,7 +20,7 @@ const account = (slot: bigint, size = 10): AccountRecord => ({
 });
 const marker = (slot: bigint): LogRecord => ({ kind: 'marker', slot, parent: slot - 1n, blockTime: null });
 
-/** Reads a log until `enough` says so, and answers the batches. */
+/** Reads a log until `enough`, and returns the batches. */
 async function read(
   log: ReturnType<typeof createMemoryLog>,
   enough: (batches: LogBatch[]) => boolean,

@@ -4,7 +4,7 @@ import type { LogRecord } from '../../../schemas/records.ts';
 
 const key = (fill: number) => new Uint8Array(4).fill(fill);
 
-/** Of every kind, as the first version wrote it. */
+/** A record of every kind, with its bytes as the first version wrote it. */
 const WRITTEN: [record: LogRecord, hex: string][] = [
   [
     {

@@ -91,7 +91,7 @@ describe('what an account is', () => {
       account('a', TOKEN, multisig, named),
       account('b', LAUNCHPAD, Buffer.alloc(50, 7), named),
     ];
-    // Of what was named as a balance and is of another program nothing is kept.
+    // An account named in a token balance that another program owns leaves nothing.
     const kept = readStates(states, PROGRAM).deadLetters.map(({ bytes }) => Buffer.from(bytes));
     expect(kept).toEqual([multisig, Buffer.alloc(0)]);
     expect(kindOf('a', LAUNCHPAD, Buffer.from(POOL).fill(9, 17, 18))).toBe('malformed');
@@ -206,7 +206,7 @@ describe('the states of a batch', () => {
           };
         }),
       );
-      // That there is none did not change where the mint did.
+      // The absence of a token account did not change with the mint.
       expect(
         await of(`SELECT after_slot, to_slot FROM unseen_changes FINAL ${where} ORDER BY to_slot`),
       ).toEqual([

@@ -22,7 +22,7 @@ const streamed = account('a', PROGRAM, policyBytes(), { slot: 100n, blockTime: 1
 const readAt = (slot: bigint, data = policyBytes()) =>
   account('a', PROGRAM, data, { slot, blockTime: 9_000, source: 'rpc', writeVersion: (1n << 64n) - 1n });
 
-/** What the stream brought, as it is stored. */
+/** The stored row of what the stream brought. */
 function storedWith(change: Record<string, unknown>): Stored {
   const [row] = rowsOf(streamed).tables.get('policies') ?? [];
   const known = { ...row, block_time: String(row?.block_time), ...change } as unknown as StoredRow;

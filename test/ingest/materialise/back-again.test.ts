@@ -18,7 +18,7 @@ afterEach(() => store.close());
 
 const process = (over: Store = store) => createMaterialiser({ store: over, programId: PROGRAM });
 
-/** Whoever writes to this table is killed. */
+/** A store whose writers die at this table. */
 function refusing(table: string): Store {
   const insert: Store['insert'] = async (into, rows) => {
     if (into === table) throw new Error('killed');
@@ -49,7 +49,7 @@ const rows = () =>
   store.query<{ writer: string; keys: string }>('SELECT writer, keys FROM changes ORDER BY writer, seq');
 const tables = ({ keys }: { keys: string }) => Object.keys(JSON.parse(keys));
 const writers = async () => new Set((await rows()).map(({ writer }) => writer));
-/** Each row, of writers that had told nothing before alone: of those of two writers none is the first. */
+/** Changes announced since, by new writers only, as rows of two writers have no order. */
 const toldSince = async (before: ReadonlySet<string> = new Set()) =>
   (await rows()).filter(({ writer }) => !before.has(writer)).map(tables);
 
@@ -59,7 +59,7 @@ describe('whoever has a partition back', () => {
     const undated = { blockTime: null, index: 1 };
     await first(transactions(0, [transaction('t', 1_200n, [routed(7n)], undated)], 1));
     await first(transactions(1, [transaction('x', 1_201n, [routed(100n)])], 1));
-    // It is told its time by one that does not know its place in the block.
+    // Its time comes from a reading that does not know its index in the block.
     const again = [transaction('t', 1_200n, [routed(7n)], { source: 'rpc', index: null })];
     await expect(process(refusing('applied'))(transactions(2, again, 1))).rejects.toThrow('killed');
     await first(transactions(2, again, 2));
@@ -76,7 +76,7 @@ describe('whoever has a partition back', () => {
     await expect(process(refusing('changes'))(accounts(2, found, 1))).rejects.toThrow('killed');
     await first(accounts(2, found, 2));
     expect((await toldSince()).at(-1)).toContain('unseen_changes');
-    // The stream brings it after all.
+    // The stream brings the state after all.
     await first(accounts(4, [at(12, 8, 'stream'), marker(12n)], 2));
     expect(await store.query('SELECT toString(slot) AS slot FROM brought_changes FINAL')).toEqual([
       { slot: '12' },
@@ -113,7 +113,7 @@ describe('what closed just before a process was killed', () => {
     ...{ source: 'stream', exists: 1 },
   });
 
-  /** Of which keys of its table the one who takes over tells, once the engine has merged what both wrote. */
+  /** The keys that the next owner announces, once the engine has merged the rows of both. */
   async function toldOf(table: 'venue_accounts' | 'metadata_accounts', record: LogRecord): Promise<string[]> {
     const batch = accounts(0, [record, marker(9n)], 1);
     await expect(process(refusing('changes'))(batch)).rejects.toThrow('killed');

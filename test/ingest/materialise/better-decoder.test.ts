@@ -31,7 +31,7 @@ const LOG: TransactionRecord[] = Array.from({ length: 31 }, (_, at) =>
     { blockTime: EVENING + at },
   ),
 );
-/** As one reads them who does not decode some. */
+/** The log as a decoder reads it that cannot decode some. */
 const read = (undecoded: (at: number) => boolean): TransactionRecord[] =>
   LOG.map((one, at) => (undecoded(at) ? { ...one, payload: Uint8Array.of(7) } : one));
 
@@ -41,7 +41,7 @@ const writerOf = (store: Store, records: readonly TransactionRecord[]) => {
   return (from: number, to: number) => materialise(batchOf('transactions', entries.slice(from, to)));
 };
 
-/** Of rows with one key and version one is left, as after any while. */
+/** Merges: one row of each key and version is left, as after some time. */
 const merged = async (store: Store) => {
   for (const table of SUMS) await store.command(`OPTIMIZE TABLE ${table} FINAL`);
 };
@@ -113,7 +113,7 @@ test(`… from wherever it is read, by however many, and whoever goes on from th
       await after(done, to);
       expect(await sumsOfTotals(store), `run ${run}, ${done} to ${to}`).toEqual(await sumsOfFacts(store));
       done = to;
-      // Another has the partition, from a place that is committed.
+      // Another process has the partition, from a committed offset.
       if (pick(3) > 0) continue;
       after = writerOf(store, LOG);
       done = Math.max(0, done - pick(4));

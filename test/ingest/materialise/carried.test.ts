@@ -24,7 +24,7 @@ async function fresh(): Promise<Store> {
   return store;
 }
 
-/** Everything that hours are told by. */
+/** All stored rows from which hours are served. */
 async function stored(store: Store) {
   const [rows, unseen, carried] = await Promise.all([
     store.query<{ address: string; hour: number; seen: string; amount: string }>(
@@ -52,7 +52,7 @@ interface Told {
   amount: number;
 }
 
-/** What is served of the ends of hours up to a slot. */
+/** What would be served for hour ends up to a slot. */
 function toldBy({ accounts }: CarriedStory, of: Awaited<ReturnType<typeof stored>>, slot: number): Told[] {
   const hours = Array.from({ length: HOURS + 1 }, (_, at) => ({
     ...{ hour: FIRST_HOUR + at, slot: String(Math.max(1, at * HOUR_SLOTS)) },
@@ -84,11 +84,11 @@ test.each(Array.from({ length: STORIES }, (_, at) => SEED + at))(
     const story = carriedStory(random, ACCOUNTS);
     const entries = logOf(story.log);
     const store = await fresh();
-    /** What would have been served without knowing who is carried. */
+    /** How many wrong values would be served without what is known to be carried. */
     let careless = 0;
     for (let at = 0; at < entries.length; ) {
       const size = 1 + Math.floor(random() * 80);
-      // Who takes the partition over knows nothing of who had it.
+      // The next owner of the partition knows nothing of the last.
       const write = createMaterialiser({ store, programId: PROGRAM });
       const batch = entries.slice(at, at + size);
       await write(batchOf('accounts', batch));

@@ -26,14 +26,14 @@ interface Life {
   end(): Promise<void>;
 }
 
-/** Whether a write does not reach the database any more, nor any after it. */
+/** Whether the process dies at a write: this one and all later ones do not reach the database. */
 type Death = (table: string | null, rows: readonly object[]) => boolean;
 
 const never: Death = () => false;
 const beforeItIsApplied: Death = (table, rows) =>
   table === 'applied' && rows.some((row) => 'topic' in row && row.topic === 'transactions');
 
-/** A process whose log is in it. */
+/** Starts a process with a log of its own. */
 async function live(death: Death): Promise<Life> {
   let isDead = false;
   const write = async (table: string | null, rows: readonly object[], run: () => Promise<void>) => {
@@ -71,7 +71,7 @@ const appliedSlot = async (): Promise<bigint> => {
   return BigInt(row?.slot ?? -1);
 };
 
-/** Lives to the end of what it is given. */
+/** Applies all given records, and ends. */
 async function liveThrough(records: readonly LogRecord[], last: bigint): Promise<void> {
   const life = await live(never);
   await life.append(records);
@@ -79,7 +79,7 @@ async function liveThrough(records: readonly LogRecord[], last: bigint): Promise
   await life.end();
 }
 
-/** Is killed when all that the records say is written, and before it counts as applied. */
+/** Dies once the records' rows are written, and before they count as applied. */
 async function dieWith(records: readonly LogRecord[]): Promise<void> {
   const life = await live(beforeItIsApplied);
   await life.append(records);

@@ -24,7 +24,7 @@ const TABLES: Record<string, string> = {
   stream_holes: 'to_slot, after_slot',
 };
 
-/** What is stored once a log was written, by whoever hands it in. */
+/** What is stored after `hand` has applied a log. */
 async function storedAfter(hand: (store: Store) => Promise<void>): Promise<Record<string, unknown[]>> {
   const store = await embeddedDatabase('several');
   try {
@@ -38,7 +38,7 @@ async function storedAfter(hand: (store: Store) => Promise<void>): Promise<Recor
   }
 }
 
-/** What one says and the other does not, both ways, without what is nothing. */
+/** Rows that only one of the two has, ignoring zeros and empty texts. */
 function differences(found: readonly unknown[] = [], expected: readonly unknown[] = []): string[] {
   const text = (row: unknown) =>
     JSON.stringify(row, (_, value) => (value === '0' || value === 0 || value === '' ? undefined : value));
@@ -50,7 +50,7 @@ function differences(found: readonly unknown[] = [], expected: readonly unknown[
   ];
 }
 
-/** A store that is gone at one of its writes, before it or behind it. */
+/** A store that fails from one of its writes on, before or after that is done. */
 function mortal(store: Store, at: number, written: boolean): Store {
   let writes = 0;
   return {
@@ -82,7 +82,7 @@ test.each(Array.from({ length: LOGS }, (_, at) => SEED + at))(
       const found = await storedAfter(async (store) => {
         let write = createMaterialiser({ store, programId: PROGRAM });
         for (let done = 0; done < log.length; ) {
-          // Never past what is written: a log is read in order, again from any earlier place.
+          // Never past what is written: a log is read in order, possibly again from an earlier place.
           const from = pick(3) === 0 ? pick(done) : done;
           const to = Math.min(log.length, from + 1 + pick(log.length / 2));
           const entries = log.slice(from, to);

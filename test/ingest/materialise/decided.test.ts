@@ -47,7 +47,7 @@ const failed = toGeyser(run([ours({ emit: routed(1n) })], true), false);
 const disputed = { standing: 'disputed' } as const;
 const decides = { standing: 'decides', source: 'rpc' } as const;
 
-/** What the chain has: other amounts, another kind, one event less, one more, an event of another policy, one that failed. */
+/** The chain's transactions: other amounts, another kind, an event less or more, another policy's event, a failed one. */
 const CHAIN: TransactionRecord[] = [
   transaction('amounts', 10n, [routed(5n)], { ...decides, index: 3 }),
   transaction('kind', 11n, [routed(2n)], decides),
@@ -58,14 +58,14 @@ const CHAIN: TransactionRecord[] = [
   transaction('failed', 13n, [], { ...decides, payload: failed }),
   transaction('same', 14n, [routed(9n)], decides),
 ];
-/** What the stream told of the same at first, and then. */
+/** What the stream brought of the same transactions, first and later. */
 const TOLD: TransactionRecord[][] = [
   [transaction('amounts', 10n, [routed(6n)], disputed), transaction('amounts', 10n, [routed(5n)], disputed)],
   [transaction('kind', 11n, [CLAIM], disputed)],
   [transaction('less', 11n, [routed(7n)]), transaction('less', 11n, [routed(8n), routed(9n)], disputed)],
   [transaction('more', 11n, [routed(7n)], disputed)],
   [transaction('policy', 12n, [routed(7n), routed(8n)]), transaction('policy', 12n, [routed(7n)], disputed)],
-  // All that the one policy has in those slots.
+  // The only events of the policy in those slots.
   [transaction('last', 1_200n, [routed(7n)]), transaction('last', 1_200n, [routed(8n)], disputed)],
   [transaction('failed', 13n, [routed(7n), event('CreditNoted', { amount: 4n })], disputed)],
   [transaction('same', 14n, [routed(9n)], disputed)],
@@ -79,7 +79,7 @@ const OTHERS = [
 
 const isStanding = (row: unknown) => (row as { kind: string }).kind !== '';
 
-/** What readers have of a store, but which reading it is of. */
+/** What readers see of a store, without which reading it comes from. */
 type Served = Tables & { last: unknown[]; keeper: unknown[] };
 async function served(store: Store): Promise<Served> {
   const tables = await readTables(store);
@@ -104,7 +104,7 @@ async function served(store: Store): Promise<Served> {
     policyTotals: sums(tables.policyTotals),
     quoteDays: sums(tables.quoteDays),
     last: last.sort(),
-    // In a window that cuts the run of slots, of which events are counted one by one.
+    // In a window that cuts a slot interval, whose events are then counted one by one.
     keeper: (await keeperOfDay(store, EVENING + 10)).row,
   };
 }
@@ -139,10 +139,10 @@ test('a reading that decides has the last word over what the stream told, before
   for (const record of CHAIN) await hand(record);
   expect(await served(store)).toEqual(expected);
   expect(await disputedSlots(store, 9)).toEqual([]);
-  // What was taken out is nothing that an audit misses, or waits for.
+  // An audit neither misses nor waits for what was taken out.
   for (const mint of ['mint', 'other']) expect(await unappliedOfMint(store, key(mint)), mint).toBe(0);
   expect((await differingMints(store, { first: '', last: '~' })).mints).toEqual([]);
-  // How it left accounts nobody knows, but where it told what the chain has.
+  // How the transaction left accounts is not known, except where the stream had what the chain has.
   const holes = await store.query<{ after_slot: string }>(
     'SELECT after_slot FROM stream_holes ORDER BY after_slot',
   );
@@ -261,7 +261,7 @@ test.each([
     ...store,
     insert: async (into, rows) => {
       if (isArmed && into === table) {
-        // All that goes beside it stands.
+        // Let all other writes of the batch be done first.
         facts.get(into)?.resolve();
         await Promise.all([...facts.values()].map(({ promise }) => promise));
         throw new Error('cut off');
@@ -278,7 +278,7 @@ test.each([
   const onChanged = (some: Changes) => addChanges(changes, some);
   const apply = createMaterialiser({ store: mortal, programId: PROGRAM, onChanged });
   await apply(batchOf('transactions', logOf(told)));
-  // Of another interval: sums of the newest are kept by the process.
+  // In another interval, since the process keeps sums of the newest one in memory.
   await apply(batchOf('transactions', logOf([beside], 4n)));
   changes.clear();
   isArmed = true;
@@ -292,7 +292,7 @@ test.each([
   expect(
     await store.query('SELECT slot, position FROM derived_events FINAL WHERE taken_back = 1 ORDER BY slot'),
   ).toMatchObject([{ slot: '1100' }]);
-  // Whoever keeps rows of them reads them again.
+  // Processes that keep rows of them are notified to read them again.
   for (const mint of ['mint', 'lost']) {
     expect(changes.get('events')).toContain(key(mint));
     expect(changes.get('policy_totals')).toContain(key(mint));

@@ -52,7 +52,7 @@ beforeAll(async () => {
   [whole, cut] = [await transactions(0), await transactions(1)];
   expected = await standing(await applied(whole));
 });
-// Whoever comes next has their databases.
+// The next test reuses their databases.
 afterEach(async () => void (await Promise.all(open.splice(0).map((store) => store.close()))));
 
 /** All tables without the events that were taken back, and without the list of transactions that were cut. */
@@ -98,7 +98,7 @@ describe('transactions whose logs were cut', () => {
     ['in one batch after', () => [[...whole, ...cut]]],
     ['before, and again', () => [cut, whole, cut]],
   ] as const)('leave nothing where they are read whole too: cut %s', async (_, batches) => {
-    // Where no other process writes, who has written none does not look for them.
+    // As the only writer, a process that has written no derived event does not look for any.
     const store = await appliedTo(await embeddedDatabase(), batches() as LogRecord[][]);
     expect(await standing(store)).toEqual(expected);
     expect(await incompleteState(store)).toMatchObject({ count: 0, policies: [], days: [] });

@@ -61,14 +61,14 @@ function watching(look: () => Promise<void>, diesAt = -1): Store & { writes(): n
 
 const nothing = async () => {};
 
-/** By one who knows nothing of the store. */
+/** Applies records in a process that knows nothing of the store. */
 async function take(records: LogRecord[], into = store): Promise<void> {
   const entries = logOf([...records, marker(slot)], next);
   await createMaterialiser({ store: into, programId: PROGRAM })(batchOf('transactions', entries));
   next += BigInt(entries.length);
 }
 
-/** What the route of days serves of one: `null` where it is absent. */
+/** A day's sum as it is served; `null` where it is absent. */
 async function servedOf(day: string): Promise<string | null | undefined> {
   const [applied, gaps, incomplete] = [
     await appliedState(store),
@@ -86,7 +86,10 @@ const storedOf = async (name: string) =>
     ({ signature }) => signature === signatureOf(name),
   );
 
-/** An event between two others of one day. @param day from the first, which no other test has; days rise with the slots where neighbours are to tell one */
+/**
+ * An event between two others of one day.
+ * @param day counted from the first; no other test uses it. Where neighbours bound a time, days rise with the slots
+ */
 async function between(day: number, name: string) {
   const noon = EVENING + (day * 24 + 12) * 3600;
   const date = new Date(noon * 1000).toISOString().slice(0, 10);
@@ -184,7 +187,7 @@ test('a time is told by a reading that does not know the place in the block, too
   ).toEqual([{ tx_index: 7, time: String(noon + 4) }]);
 });
 
-/** Of a call that tells what it routed, and then has its logs cut. */
+/** A transaction whose logs have one event and are then cut. */
 function cutPayload(): Uint8Array {
   const tx = run([ours({ emit: routed(2n) }, { emit: credit(1) })]);
   const logs = tx.logs as string[];
@@ -209,20 +212,20 @@ test('… also where its logs are cut, so that no whole reading told the place',
 
 const emitting = () => run([ours({ emit: routed(2n) })]);
 
-/** As a node with a shorter limit tells it than the stream. */
+/** The transaction from a node that cuts logs earlier than the stream. */
 function cutAtOnce(): Partial<TransactionRecord> {
   const tx = emitting();
   return { payload: toGeyser({ ...tx, logs: [tx.logs?.[0] as string, 'Log truncated'] }, false) };
 }
 
-/** As a node tells it that recorded neither logs nor inner instructions. */
+/** The transaction from a node that recorded neither logs nor inner instructions. */
 function unrecorded(): Partial<TransactionRecord> {
   const { meta, ...rest } = JSON.parse(Buffer.from(toJson(emitting(), false)).toString());
   const told = { ...rest, meta: { ...meta, logMessages: null, innerInstructions: null } };
   return { payload: Buffer.from(JSON.stringify(told)), format: 'json' };
 }
 
-/** The ranks of all rows that stand of a transaction, in each table that tells when it was; all have to tell this time. */
+/** Ranks of a transaction's rows in each table with its time, after checking that all have this time. */
 async function ranksAt(name: string, time: number): Promise<unknown> {
   const ranks = new Set<string>();
   for (const table of ['events', 'events_by_slot', 'transactions', 'policy_transactions']) {

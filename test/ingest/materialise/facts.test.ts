@@ -163,7 +163,7 @@ describe('a transaction', () => {
     const without = transaction('t', 5n, [routed(1n)], { index: null, order: 40, source: 'rpc' });
     await apply('transactions', [without]);
     expect(await eventsOf('t')).toMatchObject([{ tx_index: 40, has_index: 0 }]);
-    // No store takes it, and the batch would be tried for ever.
+    // No store takes such an index, and the batch would be retried for ever.
     await apply('transactions', [transaction('none', 5n, [routed(1n)], { index: -1, order: 41 })]);
     expect(await eventsOf('none')).toMatchObject([{ tx_index: 41, has_index: 0 }]);
     await apply('transactions', [transaction('t', 5n, [routed(1n)], { index: 3 })]);

@@ -22,7 +22,7 @@ const undated = (slot: bigint): MarkerRecord => ({ ...marker(slot), blockTime: n
 const behind = (slot: bigint, followed: bigint, blockTime: number | null = null) =>
   marker(slot, { slot: followed, blockTime });
 
-/** The slot and the time that followed addresses are told to be at, in one batch and in one for each record. */
+/** Slot and time up to which followed addresses are complete, with one batch and with a batch for each record. */
 function followedAfter(...records: MarkerRecord[]): Progress['followed'][] {
   const entries = logOf(records);
   const after = (cut: LogBatch[]) =>
@@ -46,7 +46,7 @@ test('of a lower slot than was known, or where nothing was, nobody says a time',
   expect(followedAfter(marker(10n), behind(14n, 12n, timeAt(12n)), behind(15n, 11n))).toEqual(
     both(11n, null),
   );
-  // Of slots that were marked before it says nothing at all.
+  // A batch says nothing about slots that were marked before it.
   expect(followedAfter(marker(10n), behind(9n, 8n))).toEqual([null, null]);
 });
 
@@ -59,7 +59,7 @@ test('a marker without a time leaves what was passed before it passed', () => {
   expect(followedAfter(marker(10n), behind(12n, 9n, timeAt(9n)), undated(13n))).toEqual(
     both(13n, timeAt(9n)),
   );
-  // Its own time is as good as ever once there is one, and of one that was told again it is known from before.
+  // A marker's own time is used where it has one; that of a repeated marker is known from before.
   expect(followedAfter(marker(10n), undated(11n), marker(12n))).toEqual([null, null]);
   expect(followedAfter(marker(10n), undated(10n))).toEqual([null, null]);
   expect(followedAfter(undated(10n), undated(11n))).toEqual([null, null]);

@@ -13,7 +13,7 @@ const SEED = Number(process.env.SEED ?? 7);
 const TOKEN = decodeKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA') as Uint8Array;
 const RPC_VERSION = (1n << 64n) - 1n;
 const HOUR = 3_600;
-/** Of slot 0; a slot takes five minutes. */
+/** Time of slot 0; a slot takes five minutes. */
 const START = 497_300 * HOUR;
 const SLOT_S = 300;
 
@@ -50,7 +50,7 @@ afterAll(async () => {
   for (const one of stores) await one.close();
 });
 
-/** @param sizes of the batches, again and again; each is handed in as often as `times` says. */
+/** @param sizes of the batches, repeated; each batch is applied `times` times */
 async function materialise(into: Store, records: readonly LogRecord[], sizes: number[], times = 1) {
   const write = createMaterialiser({ store: into, programId: PROGRAM });
   const entries = logOf(records);
@@ -125,7 +125,7 @@ test('what is written to hours that were passed is counted, behind its rows, and
     );
   const records = [state('a', 13n, 1n), marker(14n, 13n), state('a', 15n, 2n), state('a', 11n, 3n)];
   const write = createMaterialiser({ store: noting, programId: PROGRAM });
-  // How far the first batch's partition is, nobody knows.
+  // It is not known yet how far the first batch's partition is.
   const [first, ...rest] = logOf(records);
   await write(batchOf('accounts', [first as (typeof rest)[number]]));
   expect(await counts()).toEqual([{ hour: 1, written: '1' }]);
@@ -156,7 +156,7 @@ test('a marker that says followed addresses are not as far is where they are, an
     );
     return rows[0];
   };
-  // A process that goes on without their stream knows the slot alone.
+  // A process that goes on without the stream of followed addresses knows only the slot.
   await materialise(into, [marker(10n), behind(11n, 10n, null)], [1]);
   const first = { slot: '11', block_time: String(timeAt(11n)) };
   expect(await at()).toEqual({ ...first, followed: '10', followed_time: String(timeAt(10n)) });
@@ -227,7 +227,7 @@ test.each([
   const into = await fresh();
   const records = [
     ...[state('g', 1n, 7n), state('g', 13n, 8n, undated), state('g', 14n, 9n, undated), state('g', 30n, 1n)],
-    // Told of one that another of its hour stands behind, and not of that one.
+    // The time of a state that is not the last of its hour; the last one's time does not come.
     time('g', 13n),
   ];
   await materialise(into, records, [size]);
@@ -236,7 +236,7 @@ test.each([
     { hour: 1, amount: '8', seen: '13', at: '13' },
     { hour: 2, amount: '1', seen: '30', at: '30' },
   ]);
-  // From the one on that has none it is not known.
+  // From the state without a time on it is not known.
   expect(await unseen(into, 'g')).toEqual([
     { after_slot: '12', to_slot: '13' },
     { after_slot: '13', to_slot: '14' },
@@ -307,7 +307,7 @@ test.each([
     await materialise(into, [time('j', 1n), read('j', 30n, 7n)], [size]);
     const hours = [1, 20, 30].map((slot, hour) => ({ hour, amount: '7', seen: `${slot}`, at: '1' }));
     expect(await kept(into, 'j')).toEqual(hours);
-    // By whoever reads that part of the log again.
+    // Applied by a process that reads that part of the log again.
     await materialise(into, [read('j', 20n, 7n)], [size]);
     expect(await kept(into, 'j')).toEqual(hours);
   },
@@ -317,7 +317,7 @@ test(`however a log is cut, and whatever is handed in again, the rows are the sa
   const random = createRandom(SEED);
   const pick = (below: number) => Math.floor(random() * below);
   const records: LogRecord[] = [];
-  // What the chain has of each; the stream tells some of it, late at times or twice, and readings tell what was there.
+  // The chain's states; the stream brings some, at times late or twice, and readings bring what was there.
   const accounts = ['w', 'x'].map((name) => ({ name, amount: 0n, late: [] as LogRecord[] }));
   for (let slot = 1n; slot < 60n; slot += 1n) {
     for (const one of accounts) {
@@ -373,7 +373,7 @@ test('where the stream left something out of a slot, an account is not known at 
     const cover = createCover({ hours, holes: [] }, [left], []);
     return cover.lost({ address: key('left'), hour: 497_300 + hour - 1, seen }, 497_300 + hour) !== null;
   };
-  // The second hour begins some slots behind that of which something was left out, or with the next.
+  // The second hour begins some slots after the one with a missed change, or with the next slot.
   for (const second of [12, 9])
     expect([lost('5', 1, second), lost('14', 2, second)], `${second}`).toEqual([true, false]);
 });

@@ -118,7 +118,7 @@ describe(`a batch that is interrupted (seed ${SEED})`, () => {
           const done = { accounts: 0, transactions: 0 };
           for (const { topic, from, length, failsAt, written } of steps) {
             const name = topic as keyof typeof done;
-            // Never past what is applied: a log is read in order, again from any earlier place.
+            // Never past what is applied: a log is read in order, possibly again from an earlier place.
             const start = Math.floor(from * done[name]);
             const entries = logs[name].slice(start, start + length);
             const apply = createMaterialiser({ store: failing(store, failsAt, written), programId });
@@ -184,7 +184,7 @@ describe('the order of a batch', () => {
       };
       const apply = createMaterialiser({ store: watched, programId });
       await apply(batchOf('transactions', logs.transactions));
-      // What a cut log makes absent is told first, where the seed has one, and what events name before they do.
+      // First what cut logs make absent, where the seed has some, and accounts that events name before the events.
       const [names, ...order] = [...new Set(written)].filter(
         (table, at) => at > 1 || !['incomplete_transactions', 'derived_events'].includes(table),
       );

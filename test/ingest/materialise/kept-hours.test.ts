@@ -8,7 +8,7 @@ import { awaited } from '../../support/awaited.ts';
 import { freshDatabase } from '../../support/database.ts';
 
 const FIRST = 490_000;
-/** Longer than any test goes on: what is kept meanwhile was not waited for. */
+/** Longer than any test: sums that are kept meanwhile did not wait for history. */
 const A_DAY_MS = 86_400_000;
 
 let store: Store;

@@ -42,7 +42,7 @@ const gap = (fromSlot: bigint, toSlot: bigint, closed: boolean): GapRecord => ({
 
 test('what whoever looks at the newest slots finds is not counted, what comes in further behind is, a batch once', async () => {
   expect(await take(at(1_001n), at(937n))).toBe(0);
-  // By the time it was applied the slot was among the newest, however far the batch goes on.
+  // When it was applied the slot was among the newest, however far its batch goes.
   expect(await take(marker(1_200n), at(990n))).toBe(0);
   expect(await take(at(1_136n))).toBe(1);
   expect(await take(at(900n), at(901n), marker(1_201n))).toBe(2);
@@ -69,9 +69,9 @@ test('a gap that is opened anew is counted, and neither its first opening nor an
   expect(await take(gap(500n, 700n, false))).toBe(1);
   expect(await take(at(600n), gap(500n, 599n, false))).toBe(1);
   expect(await take(gap(500n, 500n, true))).toBe(1);
-  // Of a batch that opens and closes it nobody sees it open, and of its events none was told by then.
+  // No reader sees a gap that one batch opens and closes, and none of its events was sent by then.
   expect(await take(gap(500n, 800n, false), at(601n), gap(500n, 500n, true))).toBe(2);
-  // What a reader of history has closed is not opened by who still narrows it.
+  // A gap that one process has closed is not opened by another that still narrows it.
   expect(await take(gap(300n, 400n, false), gap(300n, 400n, true), gap(300n, 350n, false))).toBe(2);
   begin();
   expect(await take(gap(500n, 800n, false))).toBe(3);

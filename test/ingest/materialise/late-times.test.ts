@@ -16,7 +16,7 @@ import { account, batchOf, key, logOf, PROGRAM, rawKey } from './support/records
 const READ = (1n << 64n) - 1n;
 const logger = createLogger('silent', 'test');
 const { signal } = new AbortController();
-/** Nobody rests for longer than until the next go. */
+/** No slot rests longer than until the next round. */
 const restless = { rests: () => false, inVain: () => {} };
 
 let store: Store;
@@ -27,7 +27,7 @@ afterAll(() => store.close());
 
 let accounts = 0;
 
-/** The states of an account of its own, and what is stored of it once they are taken in, one by one or all in one. */
+/** States of an account of its own; `after` applies some, one by one or in one batch, and returns what is stored. */
 function accountOf() {
   accounts += 1;
   const name = `account ${accounts}`;
@@ -64,7 +64,7 @@ test.each([
   ['in batches of their own', false],
 ])('a state that was read without a time has that of its slot once it is told, %s', async (_, together) => {
   const { read, time, after } = accountOf();
-  // Read again later, which moves nothing.
+  // A later reading of the same state does not move its time.
   expect(await after([read(8), read(12, 120), time(8)], together)).toEqual(DATED);
 });
 
@@ -170,7 +170,7 @@ test('the time of a state is asked for though others came behind it, once for al
   told.set(9n, 90);
   await tellTimes(options);
   expect(appended).toEqual([fourth.time(9)]);
-  // A log that is read again tells it again, and nobody asks.
+  // A log that is read again brings the time again, so it is not asked for.
   for (const times of [1, 2]) await fourth.after([...appended], true, times);
   asked.length = 0;
   await tellTimes(options);
@@ -192,7 +192,7 @@ test('states of every table are looked for', async () => {
 test('a slot that no node can be asked for, and more than are asked for in one go, keep none of the others', async () => {
   const states = Array.from({ length: 120 }, (_, slot) => ({ address: key(`${slot}`), slot: BigInt(slot) }));
   states.sort((a, b) => (a.address < b.address ? -1 : 1));
-  // Of each slot as many as are looked at in one go.
+  // For each slot as many as are looked at in one round.
   const hours = [7n, 100n, 101n].flatMap((slot) =>
     Array.from({ length: 1_000 }, (_, at) => ({ address: key(`${at}`), slot })),
   );

@@ -10,18 +10,18 @@ import { deleteRows } from '../support/delete-rows.ts';
 import { batchOf, EVENING, logOf, marker, PROGRAM, routed, transaction } from './support/records.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_122);
-/** What readers add up. */
+/** Tables that readers sum over. */
 const TOTALS = ['policy_totals', 'quote_days', 'kind_spans'];
 const TABLES = [...TOTALS, 'policy_spans', 'quote_spans'];
 
-/** One goes on from batch to batch; of the other the engine makes the sums, as one who knows nothing does. */
+/** One database has a process that goes on; in the other the engine makes all sums, as for a process that knows nothing. */
 let [live, anew]: Store[] = [];
 beforeAll(async () => {
   [live, anew] = await Promise.all([embeddedDatabase('several'), embeddedDatabase('several')]);
 });
 afterAll(() => Promise.all([live?.close(), anew?.close()]));
 
-/** A store that notes which tables the engine was told to make sums in. */
+/** A store that notes for which tables the engine makes sums. */
 function counting(store: Store): { store: Store; statements: string[] } {
   const statements: string[] = [];
   const command: Store['command'] = async (sql, params) => {
@@ -36,7 +36,7 @@ const sumsIn = (store: Store, tables: readonly string[]) =>
     tables.map((table) => store.query(`SELECT * EXCEPT (log_offset) FROM ${table} FINAL ORDER BY ALL`)),
   );
 
-/** A transaction by its name; a later reading of it may know its place and its time, where one before it did not. */
+/** A transaction by name; a later reading may know its index and time where an earlier one did not. */
 const record = fc.record({
   name: fc.nat({ max: 30 }),
   index: fc.constantFrom(null, 1),
@@ -75,7 +75,7 @@ test(`sums made in the process are those that the engine makes (seed ${SEED})`, 
     const entries = logOf(log, next + BigInt(led.length));
     next += BigInt(led.length + log.length);
     const takesOver = count % 8 === 7;
-    // One who takes over knows nothing of what was kept back; one who has it back, of what was written meanwhile.
+    // A process that takes over does not know sums that were held back; one that has it back, what was written meanwhile.
     if (takesOver) writers[by] = writer();
     const materialise = writers[by] as ReturnType<typeof writer>;
     const toldBefore = statements.length;
@@ -84,7 +84,7 @@ test(`sums made in the process are those that the engine makes (seed ${SEED})`, 
         materialise(batchOf('transactions', some)),
         createMaterialiser({ store: other, programId: PROGRAM })(batchOf('transactions', some)),
       ]);
-    // What is handed out a second time changes nothing.
+    // A batch that is delivered again changes nothing.
     if (again) await materialise(batchOf('transactions', entries));
     if (statements.length === toldBefore) inProcess += 1;
     const compared = takesOver ? TABLES : TOTALS;
@@ -125,7 +125,7 @@ describe('spans that are kept back', () => {
     expect(await sumOfSpans(one)).toBe(5);
     for (let offset = 5; offset < 8; offset += 1) await write(offset, interval(1) + BigInt(offset));
     expect(await sumOfSpans(one)).toBeLessThan(8);
-    // It begins elsewhere.
+    // The next batch begins another interval.
     await writer(one)(8, interval(2));
     expect(await sumOfSpans(one)).toBe(9);
   });
@@ -169,7 +169,7 @@ describe('spans that are kept back', () => {
     let statements = 0;
     const command: Store['command'] = async (sql, params) => {
       statements += 1;
-      // So many make the sums of what was kept back.
+      // So many statements write the sums that were held back.
       if (statements > 7) throw new Error('killed');
       await one.command(sql, params);
     };

@@ -24,12 +24,12 @@ const random = createRandom(`many owners ${SEED}`);
 const chance = (share: number): boolean => random.next() < share;
 const upTo = (most: number): number => Math.floor(random.next() * (most + 1));
 
-/** A record, and what it adds to what is routed, of a policy and of a day. */
+/** A record, and what it adds to the routed sums of policies and of days. */
 type Logged = { record: LogRecord; adds: Amounts };
 type Amounts = readonly [ofPolicies: bigint, ofDays: bigint];
 const NOTHING: Amounts = [0n, 0n];
 
-/** Of two days. */
+/** A time on one of two days. */
 const timeOf = (amount: bigint): number => EVENING + Number(amount % 2n) * 86_400;
 
 /**
@@ -69,11 +69,11 @@ function logs(): Logged[][] {
 
 interface World {
   isCalm: boolean;
-  /** Writes whose connection was cut, and which land when they will. */
+  /** Writes whose connection was cut, and which may land any time later. */
   late: (() => Promise<void>)[];
 }
 
-/** A process: what it asks of the store may fail, fail and stand all the same, land later, or wait until it wakes. */
+/** A process whose writes may fail, fail although they were done, land later, or wait until it wakes. */
 function createWriter(store: Store, world: World) {
   let frozen: PromiseWithResolvers<void> | null = null;
   const awake = async () => {
@@ -128,7 +128,7 @@ const appliedIn = async (store: Store, partition: number): Promise<number> => {
   return Number(row?.offset ?? -1);
 };
 
-/** What readers are told to have been routed. */
+/** The routed sums as readers see them. */
 async function routedIn(store: Store, partition: number): Promise<Amounts> {
   const of = async (column: string, table: string) => {
     const [row] = await store.query<{ sum: string }>(
@@ -174,7 +174,7 @@ test(`whoever has a partition, for however long, and whatever fails: sums are th
         owner = free[upTo(free.length - 1)] as Writer;
         moves += 1;
         assignment += 1;
-        // What is committed to the group may be older than what is applied.
+        // The group's committed offset may be older than what is applied.
         next = Math.max(0, (await appliedIn(one, partition)) + 1 - upTo(chance(0.2) ? 3 : 0));
       }
       const writer: Writer = owner;
@@ -220,7 +220,7 @@ test(`whoever has a partition, for however long, and whatever fails: sums are th
   while (writers.some(({ busy }) => busy.size > 0)) await pause(1);
   for (const late of world.late) await late();
 
-  // Each partition goes on elsewhere: what was kept back is written by who takes over.
+  // Each partition goes on in another interval: the next owner writes what was held back.
   const end = BigInt(900 * NARROWEST);
   const last = (partition: number) => [
     transaction(`last of ${partition}`, end, [routed(1n, `${partition} 0`)]),

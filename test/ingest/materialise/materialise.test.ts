@@ -34,7 +34,7 @@ function logOf(records: readonly LogRecord[]): LogEntry[] {
   return records.map((record, index) => ({ offset: BigInt(index), record }));
 }
 
-/** Every row that readers add up or list, in one order. */
+/** Every row that readers sum or list, in a fixed order. */
 async function tables(): Promise<Record<string, unknown[]>> {
   const without = (columns: string, table: string, order: string) =>
     store.query(`SELECT * EXCEPT (${columns}) FROM ${table} FINAL ORDER BY ${order}`);
@@ -89,7 +89,7 @@ describe(`batches of the log (seed ${SEED})`, () => {
     const staleDays = await store.query<Record<string, unknown>>('SELECT * FROM quote_days FINAL');
     await apply('transactions', log, []);
     const right = await tables();
-    // What the paused owner computed from the facts of then, written now.
+    // Sums that the paused owner computed from earlier facts, written now.
     await store.insert('policy_totals', stale);
     await store.insert('quote_days', staleDays);
     expect(await tables()).toEqual(right);

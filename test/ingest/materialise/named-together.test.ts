@@ -55,7 +55,7 @@ test('and by nobody any more once the chain does not have it', async () => {
   const struck = (await storedState(store).verification?.tracesOf(ghost)) ?? [];
   await take({ kind: 'verified', slot: SLOT, struck });
   expect(await named()).toEqual([]);
-  // Another that stands names its own.
+  // Another transaction, which was not struck, names its own accounts.
   await take(registering(SLOT, ['c', 'd'], 0, 'stands'));
   expect(await named()).toEqual(all('c', 'd'));
 });

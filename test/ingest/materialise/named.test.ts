@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** By all events as they stand. */
+/** The named accounts, from all present events. */
 const FROM_EVENTS = `
   SELECT DISTINCT policy, '' AS token_account FROM events FINAL
   WHERE policy != '' AND kind != '' AND policy NOT IN (SELECT address FROM policies)

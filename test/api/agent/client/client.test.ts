@@ -98,7 +98,7 @@ describe('the client', () => {
     const sessions = () => net.sent.filter(({ path }) => path.endsWith('/session')).length;
     expect(sessions()).toBe(2);
     now += 29.5 * 60_000;
-    // Its own clock is far ahead now: what it is given to sign is not fresh to it.
+    // The client's own clock is far ahead now, so the challenge does not look fresh to it.
     await expect(agent.post({ kind: 'idle', text: '3' })).rejects.toThrow(/not issued just now/);
     expect(sessions()).toBe(2);
   });
@@ -231,7 +231,7 @@ describe('the client', () => {
     await expect(client.post('a token', { kind: 'idle', text: 'x' })).rejects.toBeInstanceOf(NoAnswerError);
     service.closeAllConnections();
     await new Promise((resolve) => service.close(resolve));
-    // What it takes, and what is under way between the two.
+    // What the client takes, and what is in buffers between the two.
     expect(sent).toBeLessThan(64 + 64);
   });
 

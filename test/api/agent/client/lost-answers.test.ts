@@ -116,7 +116,7 @@ describe('a client whose answer was lost', () => {
   });
 
   describe.each(['the same client', 'another process'])('takes nothing older for it: %s', (who) => {
-    /** Another process remembers nothing, but what it finds was there a while before it asked. */
+    /** Another process remembers nothing of the first one's writes; the rows that it finds are made older here. */
     const again = async (agent: Agent) => {
       if (who === 'the same client') return agent;
       await db.query(

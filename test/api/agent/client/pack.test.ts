@@ -30,7 +30,7 @@ describe('the packed client', () => {
     await run('npm', ['pack', '--pack-destination', directory], { cwd: ROOT });
     const [tarball] = readdirSync(directory).filter((name) => name.endsWith('.tgz'));
     mkdirSync(installed, { recursive: true });
-    // As npm lays a package out, without asking a registry for what only the service needs.
+    // As npm unpacks a package, without fetching the service's dependencies from a registry.
     await run('tar', [
       '-xzf',
       path.join(directory, tarball as string),
