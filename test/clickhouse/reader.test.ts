@@ -27,7 +27,7 @@ let engine: ClickHouseProcess;
 let store: Store;
 let api: TestApi;
 
-/** The embedded engine always uses its default account: gives that the rights of the API's account of the deployment. */
+/** The embedded engine always uses its default account: gives that the rights of the deployment's API account. */
 function configured(): string {
   const account = readFileSync(path.join(ROOT, 'deploy/clickhouse/reader.xml'), 'utf8')
     .replace('/run/secrets/clickhouse-reader', path.join(ROOT, 'deploy/devnet-secrets/clickhouse-reader'))

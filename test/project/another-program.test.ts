@@ -31,7 +31,7 @@ const dataDir = mkdtempSync(path.join(tmpdir(), 'another-program-'));
 const prefix = `another-program-${process.pid}-${Date.now()}`;
 const children = new Set<ChildProcess>();
 let store: Store;
-/** Nobody is at any of these but ClickHouse and Kafka: no command asks another before it knows. */
+/** Only ClickHouse and Kafka answer here: no command asks anything else before it knows the program. */
 let env: Record<string, string>;
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ const clientOf = async (program: string) =>
     createLogger('silent', 'test'),
   );
 
-/** Runs a command to its end: the code that it ends with, and its last word. */
+/** Runs a command to its end. @returns its exit code and its last line */
 async function run(file: string, own: Record<string, string> = {}) {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, ['--disable-warning=TimeoutNegativeWarning', file], {
@@ -72,7 +72,7 @@ async function run(file: string, own: Record<string, string> = {}) {
   return { code, last: said.trimEnd().split('\n').at(-1) };
 }
 
-/** The name of a database at an address that may hold secrets is one of them. */
+/** The sentence does not name the database, as its URL may hold secrets. */
 const REFUSED = {
   code: 1,
   last: expect.stringMatching(
@@ -103,7 +103,7 @@ describe('over a database of another program', () => {
   });
 
   describe('of a version before', () => {
-    /** With no table but that one, so that migrate has all to make. */
+    /** Makes only that table, so that migrate has to make all others. */
     async function older(database: Store): Promise<void> {
       await database.command(
         'CREATE TABLE indexed_program (program String) ENGINE = ReplacingMergeTree ORDER BY program',
@@ -123,7 +123,7 @@ describe('over a database of another program', () => {
       await older(home);
       expect(await run('start/migrate.ts', { CLICKHOUSE_URL: urlOf(home) })).toEqual(REFUSED);
       expect(await tablesOf(home)).toEqual(['indexed_program']);
-      // Nobody is at Postgres.
+      // Postgres does not answer.
       const told = await run('start/migrate.ts', { CLICKHOUSE_URL: urlOf(home), PROGRAM_ID: '' });
       expect(told.last).toContain('POSTGRES_URL');
       expect(await tablesOf(home)).toContain('policies');

@@ -59,7 +59,7 @@ test('README has a line for each route that is read, and no other', () => {
       const below = first.slice(0, first.lastIndexOf('/'));
       return [first, ...siblings.map((path) => `${below}/${path.split('/').at(-1)}`)];
     })
-    // Pages for people and streams of events are no answers of this table.
+    // The explorer's pages and the streams are not in this table.
     .filter((path) => path !== '' && !/^\/(explorer|stream)\//.test(path));
   expect(named.sort()).toEqual(readable.map(({ path }) => path).sort());
 });

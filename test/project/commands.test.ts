@@ -12,13 +12,13 @@ const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'ut
 const TOOLS = ['test', 'test:long', 'check', 'prepack'];
 const COMMANDS = Object.keys(scripts).filter((name) => !TOOLS.includes(name));
 
-/** None of them comes as far as to keep anything. */
+/** No command gets far enough to store anything. */
 const DATA_DIR = mkdtempSync(path.join(tmpdir(), 'commands-'));
 afterAll(() => rmSync(DATA_DIR, { recursive: true, force: true }));
 
 function run(name: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) => {
-    // As npm runs it, without npm's own start.
+    // Runs it as npm does, without the time that npm takes to start.
     const PATH = `${path.join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`;
     const options = { cwd: ROOT, env: { ...process.env, PATH, DATA_DIR, PORT: '0' } };
     execFile('sh', ['-c', `${scripts[name]} ${args.join(' ')}`], options, (error, out, err) =>

@@ -13,7 +13,7 @@ const compose = readCompose();
 const services = Object.entries(compose.services);
 const ours = ourServices(compose);
 
-/** The variables of images that are not ours, by how their names begin. */
+/** Variables of images that are not ours. */
 const OF_IMAGE: Record<string, RegExp> = {
   kafka: /^(KAFKA_|CLUSTER_ID$)/,
   clickhouse: /^CLICKHOUSE_/,
@@ -125,7 +125,7 @@ test('how many there are of a service is said where the next `up` finds it too',
   }
 });
 
-/** Where a container listens, and what it has mounted. */
+/** Variables of where a container listens and what is mounted. */
 const OF_CONTAINER = /^(HOST|PORT|METRICS_PORT|DATA_DIR)$|_FILE$/;
 
 test('what a deployment sets in its .env reaches our processes, for what a service sets wins over that file', () => {
@@ -147,7 +147,7 @@ test('an upgrade makes each container anew that a file of the repository is moun
   );
   expect(mounting).toContain('prometheus');
   expect(named.toSorted()).toEqual(mounting.toSorted());
-  // It is migrated as it is configured.
+  // ClickHouse is restarted before the migration, not after it.
   const [first, ...rest] = block.split('run --rm migrate');
   expect([first?.includes(' clickhouse'), rest.join('').includes(' clickhouse')]).toEqual([true, false]);
 });

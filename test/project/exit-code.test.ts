@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
-/** Loads what the process of a run loads, says how it is to end, and has nothing left to do. */
+/** Loads what a test run's process loads, sets the exit code, and has nothing left to do. */
 const ending = (code: number) =>
   `await import('./test/support/global-setup.ts'); process.exitCode = ${code};`;
 

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { type StateCells, tracked } from '../../api/latest/state-cells.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** As the formatter writes them: those of a class stand two spaces in. */
+/** Getters of object literals as the formatter writes them; those of classes are indented by two spaces. */
 const OF_A_LITERAL = /^( {4,}|.*[{,] *)(get|set) \w+\(/m;
 
 setFlagsFromString('--expose-gc');
@@ -14,7 +14,7 @@ const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
 
 const MADE = 5_000;
 
-/** Bytes that each leaves among the old objects, though nobody has it any more. @param make with something that it sees */
+/** Bytes that each made object leaves in old space after it was dropped. @param make gets something to close over */
 function leftOf(make: (seen: number[]) => unknown): number {
   const old = () =>
     getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? 0;

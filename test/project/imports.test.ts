@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   start: ['schemas', 'runtime', 'clickhouse', 'ingest', 'api'],
 };
 
-/** Which rooms of its folder each room may import. The room of a file that stands loose is the folder itself. */
+/** Which rooms of its folder each room (a folder below it) may import. A file directly in the folder has it as room. */
 const ROOMS: Record<string, readonly string[]> = {
   ingest: [],
   'ingest/log': [],
@@ -96,7 +96,7 @@ const ROOMS: Record<string, readonly string[]> = {
   ],
 };
 
-/** The packages that only one file, or one folder, may know. */
+/** Packages that only one file, or one folder, may import. */
 const KNOWN_BY: Record<string, RegExp> = {
   kafkajs: /^ingest\/log\/kafka\//,
   chdb: /^clickhouse\/embedded\//,

@@ -45,7 +45,7 @@ describe.each(PAGES)('the tests that %s names', (page, below) => {
   test('are some', () => expect(names.length).toBeGreaterThan(15));
 
   test.each([...new Set(names)])('%s is there', (name) => {
-    // What keeps a promise by construction is a source file.
+    // A promise that holds by construction names a source file.
     const source = path.join(TESTS, '..', below, name);
     if (/\.ts$/.test(name)) expect(existsSync(source), source).toBe(true);
     else expect(filesOf(name, below), name).not.toEqual([]);

@@ -35,7 +35,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
   let api: Listening;
   let port: number;
   let stop: () => Promise<void>;
-  /** Those that were opened, and behind which event each was to go on. */
+  /** Streams that were opened, with the event after which each was to go on. */
   const streams: { body: Readable; after: string | undefined }[] = [];
 
   beforeAll(async () => {
@@ -58,13 +58,13 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     );
     api = await listen(app, '127.0.0.1', 0);
     port = await freePort();
-    // Names and ports as they are here; older releases know no `resolve`, which Docker's names need.
+    // Use this machine's names and ports; older releases lack `resolve`, which Docker's names need.
     const config = textOf('deploy/nginx.conf')
       .replaceAll('/tmp/', `${directory}/`)
       .replace(/^ *resolver .*$/m, '')
       .replace(/server api:8080 .*;/, `server 127.0.0.1:${api.port};`)
       .replace('listen 8080', `listen 127.0.0.1:${port}`)
-      // Who does not read is given up after that: of 130 the first, before a loaded machine has asked for the last.
+      // Else the first of 130 clients that do not read would be dropped before a loaded machine has asked for the last.
       .replace('send_timeout 30s', 'send_timeout 1200s');
     expect(config).toContain(`server 127.0.0.1:${api.port};`);
     expect(config).toContain('send_timeout 1200s;');
@@ -123,7 +123,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
       await once(socket, 'connect');
       slow.push(socket);
       socket.write('GET /large HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.66\r\n\r\n');
-      // One after the other: of a hundred at once, on a loaded machine, the API would tell the last that it is busy.
+      // One after the other: of a hundred at once, on a loaded machine, the API would answer the last that it is busy.
       const [chunk] = (await once(socket, 'data')) as [Buffer];
       socket.pause();
       answers.push(chunk.toString('latin1').slice(0, 12));
@@ -232,7 +232,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  /** What comes back for bytes that no client of HTTP would send. */
+  /** The answer to bytes that no HTTP client would send. */
   async function answered(
     request: string,
   ): Promise<{ status: number; allow: string | undefined; body: unknown }> {

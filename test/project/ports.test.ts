@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 
 vi.mock('node:crypto', async (original) => ({ ...(await original<object>()), randomInt: () => 7 }));
 
-/** As a run of its own has it, that begins at the same number. */
+/** `freePort` of another run that begins at the same number. */
 async function ofAnotherRun() {
   vi.resetModules();
   return (await import('../support/free-port.ts')).freePort;

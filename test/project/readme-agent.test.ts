@@ -55,7 +55,7 @@ describe('what README says of agents', () => {
   let metricsPort: number;
 
   beforeAll(async () => {
-    // What it answers with holds the login that it was asked with.
+    // Its answers contain the login of the request.
     upstream = await serveAnswers(({ path: asked }) =>
       asked.endsWith('/pairs')
         ? { body: { data: { pairs: LOGOS.map(pairOf) } } }
@@ -120,7 +120,7 @@ describe('what README says of agents', () => {
       ...['metrics', 'ready', 'live'].map((name) => read(`http://127.0.0.1:${metricsPort}/${name}`)),
     ]);
     expect(shown.at(-3)).toMatch(/^poll_readings_total\{.*result="failed"/m);
-    // Each stage's, though all are in one process.
+    // The metrics of every stage, though all are in one process.
     for (const name of metricNames()) expect(shown.at(-3), name).toMatch(new RegExp(`^# TYPE ${name} `, 'm'));
     expect(shown.at(-3)).toMatch(/^materialise_consumer_lag\{topic="transactions",partition="0"/m);
     for (const text of [...shown, screen, said]) expect(text).not.toContain(MARK);
@@ -130,7 +130,7 @@ describe('what README says of agents', () => {
   test('the answer that README shows is one of the local chain’s, of another moment', async () => {
     const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
     const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(readme)?.[1] ?? '') as { mint: string };
-    // The chain began with the service: it may come to this policy only now.
+    // The chain began with the service, and may make this policy only now.
     const real = await awaited(async () => {
       const answer = await fetch(`${url}/coins/${shown.mint}/holders`);
       expect(answer.status).toBe(200);

@@ -79,7 +79,7 @@ test('an api waits for an older schema, goes on while it is brought further, and
     newer.name,
     newer.checksum,
   ]);
-  // It looks each second which database serves.
+  // The API looks each second which database serves.
   const heard = new Set<number>();
   await awaited(async () => {
     const { status, missing } = await asked();

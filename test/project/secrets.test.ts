@@ -33,7 +33,7 @@ interface Running {
 
 const running: Running[] = [];
 
-/** Every variable that holds a secret or an address with one; those that a test names are as it says. */
+/** Every variable that holds a secret or an address with one, with a test's changes. */
 function everySecret(changes: Record<string, string> = {}): Record<string, string> {
   return {
     YELLOWSTONE_ENDPOINT: broken.grpc,
@@ -53,7 +53,7 @@ function everySecret(changes: Record<string, string> = {}): Record<string, strin
   };
 }
 
-/** Half of them out of files. */
+/** Puts half of the variables into files. */
 function halfInFiles(all: Record<string, string>): Record<string, string> {
   const given = Object.entries(all).filter(([, value]) => value !== '');
   return Object.fromEntries(
@@ -67,7 +67,7 @@ function halfInFiles(all: Record<string, string>): Record<string, string> {
 }
 
 const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
-/** The shell's, and what halves the start of a process. */
+/** PATH, and the compile cache, which halves the start of a process. */
 const OF_TESTS = { PATH, NODE_COMPILE_CACHE };
 
 function run(script: string, env: Record<string, string>): Running {

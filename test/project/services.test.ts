@@ -17,11 +17,11 @@ import { ourServices, ROOT, readCompose, readEnvFile, type Service, textOf } fro
 const compose = readCompose();
 const missing = brokerMissing();
 
-/** Containers have a network and files of their own; here all share one machine. */
+/** Maps what a container has of its own, network and files, to this machine, which all share. */
 interface Place {
-  /** Names of hosts, with their ports, as they are here. */
+  /** Host names with ports, and what they are here. */
   hosts: Record<string, string>;
-  /** Directories of a container, as they are here. */
+  /** Directories of a container, and what they are here. */
   directories: Record<string, string>;
 }
 
@@ -30,9 +30,9 @@ interface Running {
   name: string;
   child: ChildProcess;
   ended: Promise<number | null>;
-  /** Its health check, a process as in its container. */
+  /** Runs its health check as a process, as in its container. */
   check(): Promise<unknown>;
-  /** What that check asks, asked from here: to wait with it costs no process for each look. */
+  /** Makes the check's request from here, so that waiting costs no process for each look. */
   answers(): Promise<unknown>;
   port: number;
 }
@@ -47,7 +47,7 @@ let hasLogin = true;
 
 /** The image's Node is the one that package.json pins. */
 const PATH = `${path.join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`;
-/** Halves the start of each. */
+/** Halves the start of each process. */
 const CACHE = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' };
 const TOPICS = `services-${randomBytes(6).toString('hex')}`;
 
@@ -59,7 +59,7 @@ function here(text: string): string {
   );
 }
 
-/** What a process of ours listens on, as it is here. */
+/** Ports on which a process of ours listens here. */
 type Ports = Record<'METRICS_PORT' | 'PORT', number>;
 
 function environmentOf(service: Service, ports: Ports): Record<string, string> {
@@ -107,11 +107,11 @@ describe.skipIf(missing !== null)(
       apiPort = await freePort();
       const database = freshDatabaseUrl();
       const withLogin = await loginBrokers();
-      // Of brokers that were given nobody knows a login.
+      // Brokers from KAFKA_BROKERS have no known login.
       hasLogin = withLogin !== null;
       const brokers = withLogin ?? (await sharedBrokers());
       const postgres = await freshPostgresUrl();
-      // Once all else is there: what is free is anybody's until somebody listens.
+      // Last, as a free port may be taken by anyone until the chain listens on it.
       devnetBase = await devnetPortBase(directory);
       place.hosts = {
         '0.0.0.0': '127.0.0.1',
@@ -144,12 +144,12 @@ describe.skipIf(missing !== null)(
     });
 
     test('the local chain answers its health check', async () => {
-      // Not the whole past that people look at: one of them is as good for what is asked here.
+      // A short past instead of the deployment's: enough for these requests.
       const devnet = await start('devnet', ['--port-base', String(devnetBase), '--history', '300']);
-      // A check that starts later than it on a loaded machine would find it well.
+      // Stopped, as on a loaded machine the check might start only once the chain is healthy.
       devnet.child.kill('SIGSTOP');
       try {
-        // Refused, or not in time where even that takes long.
+        // The check is refused, or times out.
         await expect(devnet.check()).rejects.toThrow('Command failed');
       } finally {
         devnet.child.kill('SIGCONT');
@@ -199,7 +199,7 @@ describe.skipIf(missing !== null)(
     });
 
     test('SIGTERM ends each of them with 0', async () => {
-      // One after another, what they stand on last: each has the machine for itself in the time that it has for it.
+      // One after another, those that others depend on last, so that each has the machine to itself for its end.
       for (const { name, child, ended } of running.toReversed()) {
         child.kill('SIGTERM');
         expect(`${name} ${await ended}`).toBe(`${name} 0`);

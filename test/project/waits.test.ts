@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 
 const TESTS = path.resolve(import.meta.dirname, '..');
-/** Each has a limit of its own, a second where none is given: on a machine with much to do that decides of a test. */
+/** Waits with a limit of their own, a second by default: on a busy machine that would decide a test's outcome. */
 const OWN_LIMIT = /\bvi\s*\.wait(For|Until)\b|\bexpect\s*\.poll\b/;
 
 test('what tests wait for they await with one patience, which no machine is too slow for', () => {

@@ -7,7 +7,7 @@ import { metricNames } from './support/metric-names.ts';
 const compose = readCompose();
 
 const metrics = new Set(metricNames());
-/** Prometheus's own, and those of every process. */
+/** Metrics of Prometheus itself, and of every process. */
 const GIVEN = new Set(['up', 'process_resident_memory_bytes', 'process_start_time_seconds']);
 const FUNCTIONS =
   /\b(absent|changes|count|increase|rate|sum|min|max|deriv|histogram_quantile|by|or|and|unless|offset|le)\b/g;

@@ -4,7 +4,7 @@ import { RpcError } from '../../runtime/rpc/error.ts';
 
 const refused = () => new RpcError('refused', 'too large', { again: 'elsewhere' });
 
-/** What is asked for in so many calls that want a hundred each, of a provider that takes so many in its call of that number. */
+/** How many items each of so many calls asks for, wanting a hundred, where the provider takes `takes(call)`. */
 async function asked(calls: number, takes: (call: number) => number): Promise<number[]> {
   const limit = createAdaptiveLimit(1);
   const all: number[] = [];

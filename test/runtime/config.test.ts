@@ -226,14 +226,14 @@ describe('the data directory', () => {
     rmSync(directory, { recursive: true });
   });
 
-  /** A process of its own group that holds the directory, and whose parent, outside of that group, never asks for it. */
+  /** A process in its own group that holds the directory, and whose parent never waits for it. */
   async function heldByAnother(directory: string): Promise<{ pid: number; parent: ChildProcess }> {
     const lock = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/process/data-lock.ts'));
     const code = `import { lockDataDir } from ${lock};
       lockDataDir(${JSON.stringify(directory)});
       setInterval(() => {}, 1000);
       process.stdout.write(process.pid + '\\n');`;
-    // What `exec` puts in the shell's place never asks for the shell's child.
+    // The program that `exec` puts in the shell's place never waits for the shell's child.
     const parent = spawn(
       'sh',
       ['-c', 'setsid "$0" --input-type=module -e "$1" & exec sleep 600', process.execPath, code],
@@ -272,7 +272,7 @@ describe('the data directory', () => {
   });
 });
 
-/** The fields behind the name, as proc(5) has them from the third on. */
+/** Fields of /proc/PID/stat after the name, which are the third and later ones of proc(5). */
 function statOf(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 const LIFECYCLE = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/process/lifecycle.ts'));
 const ERRORS = JSON.stringify(path.resolve(import.meta.dirname, '../../runtime/errors.ts'));
 
-/** Runs a process whose work is `body`, sends it a signal once it says "ready", and tells how it ended. */
+/** Runs a process whose work is `body`, sends it a signal once it prints "ready", and returns how it ended. */
 async function run(body: string, kill: NodeJS.Signals | null = null) {
   const code = `import { aborted, runMain } from ${LIFECYCLE}; import { ConfigError, RetryableError } from ${ERRORS};
     await runMain(async (signal) => { ${body} });`;
@@ -37,7 +37,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 );
 
 describe('asked twice', () => {
-  /** Sends it a signal, another `later` milliseconds after it by its own clock, while it closes what it has. */
+  /** Sends a signal, and while the process closes another one, `later` milliseconds after the first by its clock. */
   async function twice(later: number) {
     const code = `import { once } from 'node:events';
       import { aborted, runMain } from ${LIFECYCLE};
@@ -90,7 +90,7 @@ test('any other error ends the process with 1 and its stack', async () => {
 });
 
 describe('whoever read it has gone', () => {
-  /** It goes on saying something where nobody reads, and what it says where somebody does tells how it ended. */
+  /** A process that goes on writing to an output without a reader; the other output shows how it ended. */
   async function left(unread: 'stdout' | 'stderr', kill: NodeJS.Signals | null) {
     const code = `import { aborted, runMain } from ${LIFECYCLE};
       await runMain(async (signal) => {
@@ -119,7 +119,7 @@ describe('whoever read it has gone', () => {
 });
 
 describe('its standard output cannot be written', () => {
-  /** It is told so of the first write, and says on its log whether it was asked to stop. */
+  /** A process whose first write fails; it logs whether it was asked to stop. */
   async function unwritable(stdout: 'pipe' | number, failing: string) {
     const code = `import { once } from 'node:events';
       import { runMain } from ${LIFECYCLE};

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 const fileOf = (name: string) => JSON.stringify(path.resolve(import.meta.dirname, '../../runtime', name));
 
-/** How a process ends that loads its configuration where `.env` is what `put` makes of it, and what it says. */
+/** How a process ends that loads its configuration with the `.env` that `put` makes, and what it prints. */
 async function loaded(put: (file: string) => void, env: Record<string, string> = {}) {
   const directory = mkdtempSync(path.join(tmpdir(), 'load-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));

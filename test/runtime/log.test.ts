@@ -12,7 +12,7 @@ import { freePort } from '../support/free-port.ts';
 
 const LOG = path.resolve(import.meta.dirname, '../../runtime/process/log.ts');
 
-/** What a process that logs an error says, one object a line. */
+/** The lines of a process that logs an error, as objects. */
 async function logged(making: string): Promise<Record<string, unknown>[]> {
   const script = `import { createLogger } from '${LOG}';
     const error = ${making};
@@ -95,7 +95,7 @@ test('a line that cannot be written is left out, and those that come once there 
     script,
   ]);
   expect(stdout).toBe('alive');
-  // Where a line was cut, the next begins anew.
+  // After a line that was cut, the next begins on a new line.
   const said = stderr.split('\n').filter((line) => line.endsWith('}'));
   expect(said.map((line) => JSON.parse(line).msg)).toEqual(['written', 'room again', 'and on']);
 });
@@ -147,7 +147,7 @@ test('all that the API says on its standard error is lines of its log, whatever 
   onTestFinished(() => void child.kill('SIGKILL'));
   let said = '';
   child.stderr.on('data', (chunk) => (said += chunk));
-  // To tell whether it is ready it has asked Postgres.
+  // /ready has asked Postgres.
   await awaited(async () => {
     const ready = await fetch(`http://127.0.0.1:${METRICS_PORT}/ready`);
     expect(await ready.text()).toContain('Postgres');

@@ -163,7 +163,7 @@ describe('a transaction that one node does not tell', () => {
         JSON.parse(JSON.stringify(told)),
       );
     }
-    // That one has it is enough where nobody asked for a slot: another's word would come in place of it.
+    // Without an expected slot the first node's transaction is enough: another's would only replace it.
     for (const told of [tells({ slot: 3 }), tells({}, null)]) {
       const first = await node(() => result(told));
       expect(await rpcOf(first, second).getTransaction(SIGNATURE)).toEqual(told);

@@ -43,7 +43,7 @@ describe('several nodes', () => {
     expect([await rpc.getSlot(), await rpc.getSlot()]).toEqual([7n, 7n]);
     const first = await node((_, count) => (count === 1 ? { status: 502, body: '<html>' } : result(5)));
     const both = rpcOf([first.url, second.url]);
-    // A second is its rest, and less than a machine may stand still.
+    // The node rests for a second, which is less than a machine may stand still.
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       expect([await both.getSlot(), await both.getSlot()]).toEqual([7n, 7n]);

@@ -16,11 +16,11 @@ interface Node {
   time: number | null;
   tip: number;
   transaction?: string;
-  /** Times that it was asked for a block time. */
+  /** How often it was asked for a block time. */
   asked?: number;
 }
 
-/** A node that knows the time of each slot, where it stands, and perhaps one transaction. */
+/** A node that has the time of each slot, its own slot, and perhaps one transaction. */
 async function startNode(node: Node): Promise<string> {
   const answers: Record<string, () => unknown> = {
     getBlockTime: () => {

@@ -54,7 +54,7 @@ test.each(Object.entries(UNKIND))(
         socket.end(whole(`{"jsonrpc":"2.0","id":${id},"result":5}`, 'content-type: text/plain\r\n'));
       }),
     );
-    // However slow this machine is just now.
+    // Retried, however slow the machine is just now.
     expect(await awaited(() => rpc.getSlot())).toBe(5n);
   },
 );

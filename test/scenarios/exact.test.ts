@@ -10,21 +10,21 @@ import { createHarness, type Harness, type Status } from './harness.ts';
 
 const SEED = process.env.SCENARIO_SEED ?? 'exact-1';
 const FULL = process.env.SCENARIO === 'full';
-/** All of it, with each fault, of a chain a tenth as long: what `npm test` has room for. */
+/** The whole scenario with each fault, on a chain a tenth as long: what `npm test` has room for. */
 const SHORT = process.env.SCENARIO === 'short';
 const POLICIES = SHORT ? 60 : 300;
 const ACTIONS = SHORT ? 2_000 : 20_000;
-/** Of the actions, as history before the index starts. */
+/** How many of the actions happen before the index starts, as history. */
 const PAST = ACTIONS * 0.75;
 /** How far back the stream replays: less than what is missed in the gaps below. */
 const RETENTION = 30;
 const GENESIS = Date.UTC(2026, 10, 1, 20);
-/** About 17 hours, so that the figures of a day leave events out and there are several days. */
+/** About 17 hours, so that 24-hour figures leave events out and there are several days. */
 const PAUSE_SLOTS = 150_000n;
 const HOUR_SLOTS = 9_000n;
-/** Before the last comparison, which is of all policies, one in so many is compared by its own routes. */
+/** Before the last comparison, which has all policies, the own routes of one policy in so many are compared. */
 const ONE_IN = FULL ? 1 : 15;
-/** More than enough of them for whatever comes by chance. */
+/** More than enough rounds for everything that comes by chance. */
 const MOST_ROUNDS = 500;
 const LIMIT_MS = FULL ? 1_800_000 : 1_200_000;
 
@@ -52,7 +52,7 @@ function part(): Extent {
   return { includes: (at) => at % ONE_IN === first, histories: FULL ? 25 : 2 };
 }
 
-/** There are some, and each of them matches. */
+/** Checks that a list has items and that each of them matches. */
 function eachOf(list: unknown, what: string, wanted: object): void {
   expect(list, what).not.toHaveLength(0);
   expect(list, what).toMatchObject((list as unknown[]).map(() => wanted));
@@ -60,7 +60,7 @@ function eachOf(list: unknown, what: string, wanted: object): void {
 
 const statusOf = async () => (await harness.get('/status')) as unknown as Status;
 
-/** Slots go by that the stream will never show again, while RPC answers nothing. */
+/** Has slots pass that the stream will not replay, while RPC is down. */
 async function missSlots(slots: number): Promise<void> {
   harness.rpc.faults.down('busy');
   harness.geyser.faults.stall(true);
@@ -82,7 +82,7 @@ beforeAll(async () => {
   await harness.start();
 }, LIMIT_MS);
 
-// A test that fails leaves the next a chain that can be read.
+// Also after a failed test, the next one has a chain that can be read.
 afterEach(() => {
   harness.geyser.faults.scramble(null);
   harness.geyser.faults.haunt(null);

@@ -12,15 +12,15 @@ import { viewOf } from './oracle/view.ts';
 
 const SEED = process.env.SCENARIO_SEED ?? 'hours-1';
 const POLICIES = 12;
-/** A chain of hours: the stream replays all of it. */
+/** The stream replays the whole chain, which lasts hours. */
 const RETENTION = 1_000_000;
 const HOUR_S = 3_600;
 const HOUR_SLOTS = 9_000n;
-/** Addresses that the provider takes: balances come first, each policy has four, and half of them have some bankrolls. */
+/** Most addresses that the provider takes. Balances come first, four for each policy, so some bankrolls do not fit. */
 const FEW = 2 * POLICIES;
-/** No stream is started again while its chain rests: one without a replay would know less of these hours. */
+/** So long that no stream is started again while its chain rests: without a replay it would know less. */
 const SILENCE_MS = 1_200_000;
-/** The second stream is away as soon as it was tried in vain. */
+/** The stream of followed addresses counts as away as soon as it was tried in vain. */
 const AWAY = { awayAfterMs: 1_000, rotaMs: 50 };
 const ALL: Extent = { includes: (at) => at % 6 === 0, histories: POLICIES };
 
@@ -34,7 +34,7 @@ async function live(slots: number): Promise<void> {
   for (let slot = 0; slot < slots; slot += 1) await chain.produce(life.next());
 }
 
-/** Blocks here and there over that many hours. */
+/** Makes blocks here and there over so many hours. */
 async function liveHours(hours: number): Promise<void> {
   for (let passed = 0; passed < hours; passed += 0.5) {
     chain.skipTo(chain.tip().slot + HOUR_SLOTS / 2n - BigInt(random.int(0, 400)));
@@ -42,7 +42,7 @@ async function liveHours(hours: number): Promise<void> {
   }
 }
 
-/** A block of the middle of the next hour: none ends while something is awaited behind it. */
+/** Makes a block in the middle of the next hour, so that no hour ends while something is awaited after it. */
 async function skipToHalfPast(): Promise<void> {
   const second = (Math.floor(now() / HOUR_S) + 1.5) * HOUR_S;
   chain.skipTo(BigInt(Math.ceil((second * 1_000 - chain.genesisMs) / SLOT_MS)));
@@ -60,7 +60,7 @@ beforeAll(async () => {
   await harness.settle();
 });
 
-// A test that fails leaves the next a chain that can be read.
+// Also after a failed test, the next one has a chain that can be read.
 afterEach(() => {
   harness.geyser.faults.scramble(null);
   harness.geyser.become({ replay: 'kept', beside: 'taken', addresses: null });
@@ -116,7 +116,7 @@ describe(`the history of every policy equals the ledger at the end of each hour 
   });
 
   test('while the stream of followed addresses is away: absent, whatever was read over RPC, and told once it is here', async () => {
-    // Where it is behind already, it misses what the ledger says was told.
+    // It must be level first: else it would miss what the oracle takes for streamed.
     await harness.until(async () => (await indexer()).stream.reason === null, 'it is where the core is');
     harness.geyser.become({ beside: 'unavailable' });
     harness.mayMiss();
@@ -126,12 +126,12 @@ describe(`the history of every policy equals the ledger at the end of each hour 
     await expectTrueIfTold();
     harness.rpc.faults.down(null);
     await harness.until(async () => (await followed()).overRpc > 0, 'they are read over RPC');
-    // What is read in the slot in front of an hour's end is known at that end.
+    // A state read in the last slot before an hour's end is known at that end.
     await skipToHalfPast();
     const away = now();
     await allRead(bankrolls());
     await liveHours(1);
-    // Nothing is written in the next, which nobody knows who only reads now and then.
+    // Nothing is written in the next hour, which readings now and then cannot show.
     chain.skipTo(chain.tip().slot + HOUR_SLOTS);
     await chain.produce([]);
     await allRead(bankrolls());
@@ -176,7 +176,7 @@ describe(`the history of every policy equals the ledger at the end of each hour 
 /** The product's clock. */
 const now = () => chain.timeOf(chain.tip().slot);
 
-/** Of hours that have ended nothing is told but what was so, also before anything was read again; some of them are. */
+/** Checks that figures of ended hours are true or absent, even before anything is read again, and some are there. */
 async function expectTrueIfTold(): Promise<void> {
   const view = viewOf(chain, false);
   const ended = ({ items }: object & { items?: unknown }) => (items as Record<string, object>[]).slice(0, -1);
@@ -216,7 +216,7 @@ async function uncarriedBankrolls(): Promise<string[]> {
   return bankrolls().filter((address) => uncarried.has(address));
 }
 
-/** Each of these, which are read in turns, was read from now on, and what was read first is told. */
+/** Waits until each of these addresses was read in its turn from now on, and the readings are served. */
 async function allRead(addresses: readonly string[]): Promise<void> {
   const least = addresses.map((address) => [address, harness.reads(address) + 2] as const);
   const areRead = () => least.every(([address, times]) => harness.reads(address) >= times);
@@ -224,10 +224,10 @@ async function allRead(addresses: readonly string[]): Promise<void> {
   await harness.settle();
 }
 
-/** How many end behind one moment, and not behind another. */
+/** How many hours end between two moments. */
 const hoursBetween = (from: number, to: number) => Math.floor(to / HOUR_S) - Math.floor(from / HOUR_S);
 
-/** Of how many of them the bankroll of a policy is told: of the hour that is not over what was read last is. */
+/** For how many ended hours between two moments a policy's bankroll is served. */
 async function toldBetween(from: number, to: number): Promise<number> {
   const hours = hoursBetween(from, to);
   expect(hours, 'hours that have ended').toBeGreaterThan(0);

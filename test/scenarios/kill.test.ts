@@ -14,12 +14,12 @@ import { createHarness, type Status } from './harness.ts';
 const SEED = process.env.SCENARIO_SEED ?? 'kill-1';
 const KILLS = 10;
 const HOUR_SLOTS = 9_000n;
-/** No stream is started again while its chain rests: one without a replay would know less of these hours. */
+/** So long that no stream is started again while its chain rests: without a replay it would know less. */
 const SILENCE_MS = 1_200_000;
 const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
-/** For the local chain's process too. */
+/** Preloaded into every process, the local chain's too. */
 const KEEP_COMPILED = path.resolve(import.meta.dirname, '../support/keep-compiled.ts');
-/** A past that is there before it is followed: it is read over RPC. */
+/** The past is made before the stream is followed, so it is read over RPC. */
 const FLAGS = ['--seed', SEED, '--policies', '30', '--history', '400', '--past', '0', '--rate', '10'];
 const directory = mkdtempSync(path.join(tmpdir(), 'kill-'));
 const started = new Set<ChildProcess>();
@@ -82,7 +82,7 @@ interface Hour {
   byQuote: { bankroll: { absent?: true } }[];
 }
 
-/** Of the systems that are killed the first. */
+/** The first of the systems that are killed. */
 let first: Launched;
 
 test('a second system on the same directory stops with a sentence that says so', async () => {
@@ -98,7 +98,7 @@ test(`every route equals the ledger after ${KILLS} kills of the whole group (SCE
   const random = createRandom(`kills:${SEED}`);
   for (let round = 0; round < KILLS; round += 1) {
     const { child, serving } = round === 0 ? first : launch();
-    // The moment is the fault: while it starts, reads history or follows the chain.
+    // Kill it at any moment: while it starts, reads history or follows the chain.
     if (round % 3 !== 1) await serving;
     await delay(random.int(0, 3_000));
     await kill(child);
@@ -119,7 +119,7 @@ test(`every route equals the ledger after ${KILLS} kills of the whole group (SCE
     const policies = chain.state().policies.size;
     expect(policies).toBeGreaterThan(0);
     const exactAt = chain.timeOf(chain.tip().slot);
-    // Of the hours in which it was killed nobody knows what it was told of; of the next it was told all.
+    // What it received in the hours of the kills is not known; in the next hours it receives everything.
     const life = createLife(chain, { seed: SEED, policies, rate: 10 });
     for (let hours = 0; hours < 2; hours += 1) {
       for (let slots = 0; slots < 5; slots += 1) await chain.produce(life.next());

@@ -14,9 +14,9 @@ import { createHarness, type Harness, type Status } from './harness.ts';
 const SEED = process.env.SCENARIO_SEED ?? 'made-twice-1';
 const POLICIES = 12;
 const HOUR_SLOTS = 9_000n;
-/** The stream replays all of it. */
+/** The stream replays the whole chain. */
 const RETENTION = 1_000_000;
-/** Behind a slot that was made twice, until all accounts are read again: of the last two sweeps the second may be due. */
+/** Slots after one made twice until all accounts are read again; the second of its two sweeps may come this late. */
 const SWEPT_SLOTS = 400n;
 
 const random = createRandom(`made-twice:${SEED}`);
@@ -35,7 +35,7 @@ async function live(slots: number): Promise<void> {
 const indexer = async () => ((await harness.get('/status')) as unknown as Status).indexer;
 const verified = async () => BigInt((await indexer()).verifiedSlot ?? 0);
 
-/** What is final was compared with the chain, and whatever accounts are to be read again behind it was asked for. */
+/** Waits until final slots were compared with the chain and the accounts to be read again were asked for. */
 async function compared(): Promise<void> {
   const last = chain.tip().slot;
   await harness.until(async () => {
@@ -46,8 +46,8 @@ async function compared(): Promise<void> {
 }
 
 /**
- * Goes on until a block from that slot on is befallen: which are goes by the numbers of their slots, and how many slots
- * there were by the time that things took.
+ * Goes on until a block from that slot on is affected. Which blocks are depends on their slot numbers, and how many
+ * slots passed before depends on how long things took.
  */
 async function liveUntil(isBefallen: (block: Block) => boolean, fromSlot: bigint): Promise<void> {
   const isSo = () => {
@@ -62,7 +62,7 @@ async function liveUntil(isBefallen: (block: Block) => boolean, fromSlot: bigint
 
 const isRemade = (seed: string) => (block: Block) => deadVersion(chain, block, seed) !== null;
 
-/** Whether the stream loses one of the program's transactions there, and something else befalls that. */
+/** Whether the stream loses one of the block's transactions of the program that `befalls` also selects. */
 const isLost =
   (seed: string, befalls = (_signature: string) => true) =>
   (block: Block) => {
@@ -79,7 +79,7 @@ beforeAll(async () => {
   await harness.expectExact();
 });
 
-// A test that fails leaves the next a chain that can be read.
+// Also after a failed test, the next one has a chain that can be read.
 afterEach(() => {
   harness.geyser.faults.remake(null);
   harness.geyser.faults.lose(null);
@@ -110,7 +110,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
     const remaking = `${SEED}-hours`;
     const from = chain.coming();
     harness.geyser.faults.remake(remaking);
-    // Nothing is read again before the next writes.
+    // RPC is down, so nothing is read again before the next writes.
     harness.rpc.faults.down('busy');
     for (let hours = 0; hours < 4; hours += 1) {
       await live(4);
@@ -131,7 +131,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
     const from = chain.coming();
     harness.geyser.faults.lose(SEED);
     await live(20);
-    // Of the hours, too, that end before any of it is read.
+    // Also for hours that end before any of it is read.
     harness.rpc.faults.down('busy');
     for (let hours = 0; hours < 8; hours += 1) {
       await live(3);
@@ -171,7 +171,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
     const { openGaps, history } = await indexer();
     expect(openGaps).toBeGreaterThan(0);
     expect(history.complete).toBe(false);
-    // Another process finds them open.
+    // The next process finds the gaps open.
     await harness.stop();
     await harness.start();
     await live(3);

@@ -10,7 +10,7 @@ import { ACCOUNTS, type FieldType, fieldsOf } from '../../schemas/program/idl.ts
 
 const TYPES = Object.keys(ACCOUNT_FIELDS) as AccountType[];
 
-/** The types of the IDL that decode to what a kind is made from. */
+/** The IDL types that each kind of field may be made from. */
 const MADE_FROM: Record<FieldKind, readonly FieldType[]> = {
   key: ['pubkey'],
   keyOrNone: ['pubkey'],

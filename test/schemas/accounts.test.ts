@@ -13,7 +13,7 @@ const ENUMS: Record<string, Record<string, readonly string[]>> = {
   VenueAccount: { kind: ['Local', 'Remote'] },
 };
 
-/** What kit wrote, as our reader names it. */
+/** Kit's fields under our reader's names. */
 function expected(name: string, fields: KitValue): KitValue {
   const out: KitValue = { type: name };
   for (const [key, value] of Object.entries(fields)) {
@@ -23,7 +23,7 @@ function expected(name: string, fields: KitValue): KitValue {
   return out;
 }
 
-/** Our reading with keys as text where kit has text. */
+/** Our decoded account, with keys as text where kit has text. */
 function asKit(account: object, fields: KitValue): KitValue {
   return Object.fromEntries(
     Object.entries(account).map(([key, value]) => [

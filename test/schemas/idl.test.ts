@@ -7,8 +7,8 @@ import { type FieldType, fieldsOf, type ScalarType } from '../../schemas/program
 const hashed = (text: string): number[] => [...createHash('sha256').update(text).digest().subarray(0, 8)];
 
 /**
- * Where the program writes each field of an account, where no text before it holds anything: a new one is behind them.
- * What is deployed has written the others where they are.
+ * Offset of each account field, with empty texts before it. A new field must be behind them, since accounts on chain
+ * have the others at these offsets.
  */
 const PLACES: Record<AccountType, string> = {
   ProtocolConfig: `

@@ -167,7 +167,7 @@ test('a multisig is no mint and no account, whatever its signers have it look li
   const signers = Array.from({ length: 11 }, () => text(key(1)));
   for (const type of [1, 2]) {
     const data = Uint8Array.from(getMultisigEncoder().encode({ m: 2, n: 11, isInitialized: true, signers }));
-    // A signer's key stands where a token account has its state, another where accounts with extensions have their kind.
+    // One signer's key lies where a token account has its state, another's where extended accounts have their type.
     data[165] = type;
     expect([data.length, data[45], data[108]]).toEqual([355, 1, 1]);
     expect(tokenProgramKind(data)).toBeNull();

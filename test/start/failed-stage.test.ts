@@ -21,7 +21,7 @@ test('a stage that fails while the others work ends the process, with its senten
       PORT: '0',
       YELLOWSTONE_ENDPOINT: `https://${nobody}`,
       SOLANA_RPC_URL: `http://${nobody}`,
-      // Nothing is streamed without it.
+      // Without a readable file the stream fails.
       GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: MISSING,
     },
   });

@@ -20,12 +20,12 @@ test('a node that asked ingestion to be left alone is asked by no agent either',
     env: {
       ...{ DATA_DIR: directory, PORT: String(port), UV_THREADPOOL_SIZE: '16' },
       ...{ YELLOWSTONE_ENDPOINT: '127.0.0.1:1', SOLANA_RPC_URL: node.url },
-      // An agent's questions are always of what is confirmed: by this they are told apart.
+      // Requests for agents always use `confirmed`, so this tells them apart from ingestion's.
       COMMITMENT: 'finalized',
     },
     stdio: 'ignore',
   });
-  // From the start on: one that has ended by itself tells it once.
+  // Listen from the start: a process that ends by itself emits this once.
   const ended = once(child, 'exit');
   onTestFinished(async () => {
     child.kill('SIGKILL');

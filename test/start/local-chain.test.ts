@@ -23,7 +23,7 @@ test('a local chain that began anew beside its index ends the start with what to
   await store.insert('events', [event(3_000), event(4_500)]);
 
   await mustBeIndexedChain(store, own);
-  // It lost its end with the machine's power.
+  // The chain lost its end as the machine lost power.
   await mustBeIndexedChain(store, chainAt(T, 4_400n));
   const words = /slot 3000 was at 2025-10-09T09:43:20\.000Z: the chain (.*)\. It began anew: remove/;
   const refused = async (chain: typeof own) => {

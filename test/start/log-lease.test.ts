@@ -10,9 +10,9 @@ import { awaited } from '../support/awaited.ts';
 import { freshDatabase, urlOf } from '../support/database.ts';
 
 const logger = createLogger('silent', 'test');
-/** Nobody dies by them, however busy the machine is. */
+/** So long that no process counts as dead, however busy the machine is. */
 const PATIENT = { everyMs: 50, staleSeconds: 60 };
-/** Whoever is cut off counts as dead soon; far longer than one that lives goes without a sign of it. */
+/** A process that is cut off counts as dead soon; still far longer than a live one goes between two signs of life. */
 const BRIEF = { everyMs: 50, staleSeconds: 8 };
 
 let store: Store;
@@ -26,7 +26,7 @@ afterEach(async () => {
   await store.close();
 });
 
-/** What `npm start` opens on a machine of its own. */
+/** Opens the log as `npm start` does on another machine. */
 async function another(leaseTimes: typeof PATIENT, wrap = (own: Store) => own): Promise<SharedLog> {
   const own = await openServer(urlOf(store), null);
   ends.push(() => own.close());
@@ -73,7 +73,7 @@ test('a holder that gives no sign of life writes nothing more and ends, and anot
 
   isCut = false;
   await expect(running).rejects.toThrow(/another npm start fills the database \w+ since this one/);
-  // What it lost it does not take back.
+  // The first does not take the lost lease back.
   await first.close();
   await expect(another(PATIENT)).rejects.toThrow(ConfigError);
   await second.close();

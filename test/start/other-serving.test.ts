@@ -44,7 +44,7 @@ test('npm start on a server ends once a replay has another database serve, and g
     child.stdout.resume();
     return { said: text(child.stderr), ended };
   };
-  /** It fills the database. */
+  /** Waits until the process holds the lease of the database. */
   const holdsIt = async (name: string) => {
     const found = await databases.home.query(
       "SELECT 1 FROM system.tables WHERE database = {name:String} AND name = 'log_lease'",
@@ -61,7 +61,7 @@ test('npm start on a server ends once a replay has another database serve, and g
   expect([code, await first.said]).toEqual([1, expect.stringContaining(SENTENCE)]);
   const again = start();
   const next = await databases.open(`${home.database}_r1`);
-  // Said behind its own migrations.
+  // Written after its own migrations.
   await awaited(async () => expect(await next.query('SELECT 1 FROM indexed_program')).toHaveLength(1), 200);
   await bringFurther(next);
   expect([(await again.ended)[0], await again.said]).toEqual([1, expect.stringContaining(BROUGHT_FURTHER)]);
@@ -100,12 +100,12 @@ test('it does not end for a replica that is behind, which names the one that ser
   });
   ahead.catch(() => undefined);
   await expect(watched(home.database, 0n)).rejects.toThrow(SENTENCE);
-  // A second look: what the first one saw was no reason to end.
+  // Wait for a second look: the first one saw no reason to end.
   await awaited(() => expect(isEnded || looks > 1).toBe(true));
   expect(isEnded).toBe(false);
   await switchServing(home, { from: replayed(1), to: replayed(2) }, null);
   await switchServing(home, { from: replayed(2), to: replayed(3) }, null);
   await expect(ahead).rejects.toThrow(SENTENCE);
-  // Made anew, or of before that switch: what is named is older, and ours is not there.
+  // The home is new, or older than that switch: it names an older database, and ours is not there.
   await expect(watched(replayed(4), 4n)).rejects.toThrow(SENTENCE);
 });

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { devnetPortBase } from '../../start/ports.ts';
 import { freePort } from '../support/free-port.ts';
 
-/** The first that Linux gives to connections, unless it is told otherwise; others begin above it. */
+/** The first port that Linux gives to connections by default; other systems begin above it. */
 const GIVEN = 32_768;
 
 function dataDir(): string {
@@ -26,7 +26,7 @@ test('the ports of the local chain are none that the system gives to connections
   }
 });
 
-/** Three in a row as an earlier version may have drawn them. */
+/** The first of three ports in a row, as an earlier version may have drawn them. */
 async function earlier(): Promise<number> {
   for (;;) {
     const base = await freePort();

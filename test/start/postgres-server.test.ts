@@ -18,7 +18,7 @@ import { freshPostgresUrl } from '../support/servers-of-run.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
 
-/** `npm start` over this Postgres, a ClickHouse database of its own, and a chain that nobody answers for. */
+/** `npm start` over this Postgres, a ClickHouse database of its own, and a stream and node that do not answer. */
 async function start(postgresUrl: string) {
   const store = await freshDatabase();
   await store.insert('policies', [policyRow('coin', 'usd')]);
@@ -57,10 +57,10 @@ test('npm start makes the agents’ tables on a server too, once however many of
   const { url, db } = await freshPostgres();
   for (const { ask } of await Promise.all([start(url), start(url)])) {
     await awaited(() => ask('/health'));
-    // Who asks before they are there waits for them.
+    // A request for posts before Postgres is migrated waits for it.
     const answer = await awaited(async () => {
       const got = await ask(`/coins/${key('coin')}/posts`);
-      // Where there is far more to do than this they are not there in the time that it has.
+      // On a very busy machine it is not migrated within the request's time.
       expect(got.status).toBeLessThan(500);
       return got;
     });

@@ -27,7 +27,7 @@ test('before there are stores to ask, /ready says that they are waited for', asy
     },
     stdio: 'ignore',
   });
-  // From the start on: one that has ended by itself tells it once.
+  // Listen from the start: a process that ends by itself emits this once.
   const ended = once(child, 'exit');
   onTestFinished(async () => {
     child.kill('SIGKILL');

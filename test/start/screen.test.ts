@@ -13,7 +13,7 @@ import { freshDatabase } from '../support/database.ts';
 const NEVER = new Promise<never>(() => {});
 const HOUR_S = 3600;
 
-/** A system whose API answers this status for every policy, and the screen that is printed of it. */
+/** A system whose API answers this status for every policy, and the screen that is printed for it. */
 async function screenOf(
   status: number,
   parts: { failed?: Promise<never>; ended?: Promise<void>; keyFile?: string; store?: Pick<Store, 'query'> },
@@ -36,7 +36,7 @@ async function screenOf(
     if (/updates\/s|…$/.test(printed)) stop.abort();
     return true;
   });
-  // With a store to ask it is a chain that is not ours.
+  // With a store the chain is not the local one.
   const chain = parts.store === undefined ? (devnet as DevnetChild) : null;
   const shown = () => showProgress(system, readConfig({}), stop.signal, chain);
   return { counters, shown, printed: () => printed };

@@ -14,7 +14,7 @@ import { awaited } from '../support/awaited.ts';
 import { emptyDatabase, urlOf } from '../support/database.ts';
 
 const logger = createLogger('silent', 'test');
-/** Nobody dies by them, however busy the machine is. */
+/** So long that no process counts as dead, however busy the machine is. */
 const PATIENT = { everyMs: 50, staleSeconds: 60 };
 
 async function emptyServer(): Promise<Store> {
@@ -31,7 +31,7 @@ const tablesOf = async (store: Store) =>
 test('readers are answered while all connections of ingestion are busy', async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'stores-'));
   const { store, reads } = await openStores(readConfig({ DATA_DIR: directory }), logger);
-  // Whoever reads it is held until somebody has opened it to write, and closed it.
+  // A reader of a pipe is held until a writer has opened and closed it.
   const held = path.join(directory, 'held');
   execFileSync('mkfifo', [held]);
   const letGo = () => closeSync(openSync(held, constants.O_WRONLY | constants.O_NONBLOCK));
@@ -42,7 +42,7 @@ test('readers are answered while all connections of ingestion are busy', async (
     }),
   );
   const answers = Promise.allSettled(busy);
-  // Of threads that are held no engine can be closed.
+  // An engine cannot be closed while its threads are held.
   onTestFinished(async () => {
     await awaited(() => {
       if (done < busy.length) letGo();
@@ -123,7 +123,7 @@ test('who lost the database while it was brought further writes nothing into it,
       await store.command('DROP TABLE log_lease SYNC');
       await store.command("CREATE TABLE log_lease (nothing UInt8) ENGINE = Memory COMMENT 'another 1'");
       taken = await leaseTable();
-      // The robbed one has looked, and seen that it is not its own.
+      // The first holder has looked, and seen that the lease is another's.
       await awaited(() => expect(looks.at(-1)).not.toBe(looks[0]));
     },
   };

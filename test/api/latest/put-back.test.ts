@@ -18,7 +18,7 @@ const AHEAD = NOW + 48 * HOUR_MS;
 const COINS = {
   first: [TIME - 3_600],
   second: [TIME - 3_600, TIME - 60],
-  /** Its first claim leaves the window in ten minutes; it has more claims than a window knows, so the store is asked. */
+  /** Its first claim leaves the window in ten minutes. It has more claims than a window knows: the store is asked. */
   third: [TIME - 85_800, ...Array.from({ length: 20 }, (_, at) => TIME - 120 + at)],
 };
 type Coin = keyof typeof COINS;

@@ -47,7 +47,7 @@ const failed = toGeyser(run([ours({ emit: routed(1n) })], true), false);
 const disputed = { standing: 'disputed' } as const;
 const decides = { standing: 'decides', source: 'rpc' } as const;
 
-/** The chain's transactions: other amounts, another kind, an event less or more, another policy's event, a failed one. */
+/** The chain's transactions: other amounts, another kind, an event less or more, another policy's event, one failed. */
 const CHAIN: TransactionRecord[] = [
   transaction('amounts', 10n, [routed(5n)], { ...decides, index: 3 }),
   transaction('kind', 11n, [routed(2n)], decides),

@@ -14,7 +14,7 @@ const SEED = Number(process.env.SEED ?? 20_261_122);
 const TOTALS = ['policy_totals', 'quote_days', 'kind_spans'];
 const TABLES = [...TOTALS, 'policy_spans', 'quote_spans'];
 
-/** One database has a process that goes on; in the other the engine makes all sums, as for a process that knows nothing. */
+/** One has a process that goes on; in the other the engine makes all sums, as for a process that knows nothing. */
 let [live, anew]: Store[] = [];
 beforeAll(async () => {
   [live, anew] = await Promise.all([embeddedDatabase('several'), embeddedDatabase('several')]);
@@ -75,7 +75,7 @@ test(`sums made in the process are those that the engine makes (seed ${SEED})`, 
     const entries = logOf(log, next + BigInt(led.length));
     next += BigInt(led.length + log.length);
     const takesOver = count % 8 === 7;
-    // A process that takes over does not know sums that were held back; one that has it back, what was written meanwhile.
+    // A process that takes over does not know sums held back before; one that has it back, what was written meanwhile.
     if (takesOver) writers[by] = writer();
     const materialise = writers[by] as ReturnType<typeof writer>;
     const toldBefore = statements.length;

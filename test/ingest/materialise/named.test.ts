@@ -47,7 +47,7 @@ async function expectTheSame(): Promise<number> {
 
 const unreadCount = async (): Promise<number> => (await unreadAccounts(store)).length;
 
-/** What a reader keeps of it, told what was written as it is told. */
+/** A reader's copy, kept up to date by the announced changes. */
 async function createKept() {
   let changes: Changes = new Map();
   let names: UnreadNames = await loadUnreadNames(store);
@@ -112,7 +112,7 @@ test(`what is unread is what events name as they stand (SEED=${SEED})`, async ()
       const account = venueAccountRow('read', 'read', { ...of, address: key(JSON.stringify(of)) });
       await kept.insert('venue_accounts', account);
     }
-    // Another process, that reads some of the log again.
+    // Another process takes over, and reads some of the log again.
     if (random.chance(0.2)) {
       apply = createMaterialiser({ store, programId: PROGRAM, onChanged });
       const from = random.int(0, log.length - 1);
@@ -124,7 +124,7 @@ test(`what is unread is what events name as they stand (SEED=${SEED})`, async ()
   }
   expect(seen.size).toBeGreaterThan(3);
 
-  // A store of before this table was, and the same log in a new one.
+  // A store from before this table existed, and the same log in a new store.
   const held = () => store.query('SELECT * FROM named_accounts FINAL ORDER BY ALL');
   const before = await expectTheSame();
   const names = await held();
@@ -178,7 +178,7 @@ test('a name is written once by a process, and again where its batch did not sta
       },
     );
   await expect(apply(batch('first', 0n))).rejects.toThrow('the connection was cut');
-  // It stands by then, and no reader was told of it: nobody may take it for known.
+  // The row is written by then and was not announced: the next writer must not take it for known.
   broken = 'events';
   await expect(apply(batch('first', 0n))).rejects.toThrow('the connection was cut');
   broken = null;

@@ -18,7 +18,7 @@ afterAll(() => store.close());
 const written = (reading: unknown): Buffer =>
   encodeRecord({ kind: 'reading', readAt: 7, reading: reading as Reading });
 
-/** A reading of the log in which another text stands. */
+/** The bytes of a reading record with this text in it. */
 function framed(text: string): Buffer {
   const bytes = Buffer.from(text);
   const length = Buffer.alloc(4);
@@ -28,7 +28,7 @@ function framed(text: string): Buffer {
 
 const pair = { mint: 'm', symbol: 'S', name: 'N', decimals: 6, category: 'c', launchable: true };
 const price = { mint: 'm', source: 'second', usd: '1', observedAt: null, startMarketCapUsd: null };
-/** One of each kind, as it is. */
+/** A valid reading of each kind. */
 const READINGS: Reading[] = [
   {
     ...{ type: 'venue_account', venueAccount: 'v', venue: 'perp', equity: '1', notional: null, reason: null },
@@ -43,7 +43,7 @@ const READINGS: Reading[] = [
   { type: 'currencies', items: [{ currency: 'C', spotPrice: null, hasOptions: true, hasPerps: false }] },
 ];
 
-/** Each field in turn is left out, or another thing. */
+/** Yields the value with each field in turn left out or of another type. */
 function* spoilt(value: object): Generator<object> {
   for (const [name, field] of Object.entries(value)) {
     yield { ...value, [name]: undefined };

@@ -37,7 +37,7 @@ test('of readings the newest is enough', async () => {
   await expect(materialise(batchOf('readings', logOf([], 9n)))).resolves.toBeUndefined();
 });
 
-/** @param written when each record was appended, from `low` on; those that are not told of are as old as can be. */
+/** @param written when each record was appended, from `low` on; records beyond the list are infinitely old */
 const log = (low: bigint, high: bigint, written: readonly number[] = []) => ({
   offsets: async () => [{ partition: 0, low, high }],
   offsetsAt: async (_: string, millis: number) => {
@@ -82,7 +82,7 @@ test('a log that lost its end and has grown past it is seen by what is newer tha
   await expect(mustReachApplied(log(0n, 9n, [10, 90, 91]), 'x', 'index', applied, 1)).rejects.toThrow(
     /^index was filled from another log, or .* grown past it: of x-accounts\/0 what is before 3 is applied .* but 1 was written later\. .*KAFKA_TOPIC_PREFIX/,
   );
-  // Clocks go back now and then; what comes behind may be as old as it likes.
+  // Clocks go back now and then: a later record may have any earlier time.
   await expect(
     mustBeSameLog(log(0n, 9n, [50, 10, 20, 5, 60]), 'x', 'index', applied),
   ).resolves.toBeUndefined();

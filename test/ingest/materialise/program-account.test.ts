@@ -8,7 +8,7 @@ import { account, key, PROGRAM } from './support/records.ts';
 const TYPES = Object.keys(ACCOUNT_FIELDS) as AccountType[];
 const LIST = [9, 8, 7, 6, 5, 4, 3, 2];
 
-/** A value that no other field has, as kit writes it, and as its column is to have it. @param at of the field, from 0 */
+/** A value that no other field has, as kit takes it and as its column should have it. @param at the field's index */
 const VALUES: Record<FieldKind, (name: string, at: number) => [given: unknown, stored: unknown]> = {
   key: (name) => [key(name), key(name)],
   keyOrNone: (name) => [key(name), key(name)],

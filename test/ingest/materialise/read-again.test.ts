@@ -34,7 +34,7 @@ async function after(records: readonly LogRecord[], together: boolean) {
   return await stored();
 }
 
-/** It is gone then. */
+/** The stored policy; the table is emptied after that. */
 async function stored() {
   const [row] = await store.query<{ slot: string; fees_claimed: string; source: string; signed: number }>(
     'SELECT slot, block_time, fees_claimed, source, signature IS NOT NULL AS signed FROM policies FINAL',
@@ -53,7 +53,7 @@ test.each([
   expect(await after([streamed(5), read(8), read(9), read(8)], together)).toEqual(same);
   expect(await after([streamed(5), read(8, another), read(9, another)], together)).toMatchObject({
     slot: '8',
-    // When it was written nobody saw: it stands as of the reading that brought it first.
+    // When it was written was not seen: its time is that of the reading that brought it first.
     block_time: '80',
     source: 'rpc',
     fees_claimed: '9',
@@ -68,7 +68,7 @@ test.each([
   const now = { slot: '9', fees_claimed: '1' };
   expect(await after([streamed(9), read(8, another)], together)).toMatchObject(now);
   expect(await after([streamed(5, another), streamed(9), read(8, another)], together)).toMatchObject(now);
-  // What was read again at 8 is not replaced by an older state that comes late.
+  // A state that was confirmed at 8 is not replaced by an older one that comes late.
   expect(await after([streamed(5), read(8), streamed(7, another)], together)).toMatchObject({
     fees_claimed: '1',
   });
@@ -142,6 +142,6 @@ test('a streamed state behind a reading of its own hour is news of hours: they m
   ];
   for (const entry of logOf(records)) await materialise(batchOf('accounts', [entry]));
   const ofHours = changed.map((tables) => tables.includes('account_hours'));
-  // Whether the hour before the marker's ended with what was before is told by the late one alone.
+  // Only the late state changes what the hour before the marker's ended with.
   expect(ofHours.slice(-3)).toEqual([false, true, false]);
 });

@@ -22,13 +22,13 @@ interface State {
   amount: number;
 }
 
-/** What the stream brings; between two of these readings nothing was written. */
+/** States that the stream brings; between two of them nothing was written. */
 const HISTORIES: State[][] = [
   [
     { slot: 1, amount: 7 },
     { slot: 12, amount: 8 },
   ],
-  // To and fro: what a reading says is not what came before it in the log, nor only what came last.
+  // Amounts return: a reading is neither the state before it in the log, nor only the last one.
   [
     { slot: 1, amount: 7 },
     { slot: 4, amount: 8 },
@@ -59,7 +59,7 @@ const recordOf = (name: string, { slot, amount }: State, source: AccountRecord['
 const lastBefore = (states: readonly State[], slot: number): State | undefined =>
   states.findLast((state) => state.slot < slot);
 
-/** An account with its log: readings of it stand anywhere among what the stream brings, in their own order. */
+/** An account with its log: its readings are anywhere among the stream's states, in their own order. */
 interface Case {
   name: string;
   states: State[];
@@ -73,7 +73,7 @@ function casesOf(states: State[], readAt: readonly number[]): Case[] {
       : Array.from({ length: states.length + 1 - least }, (_, at) => least + at).flatMap((place) =>
           places(place, left - 1).map((rest) => [place, ...rest]),
         );
-  // The first state is known: before it there is nothing that a reading could be compared with.
+  // No reading before the first state: it would have nothing to be compared with.
   return places(1, readAt.length).map((at) => {
     const name = JSON.stringify([states, readAt, at]);
     const log: LogRecord[] = [];
@@ -98,17 +98,17 @@ afterAll(async () => {
   for (const store of stores) await store.close();
 });
 
-/** @param cut into batches of so many records; each is handed in as often as `times` says. */
+/** @param cut records in a batch; each batch is applied `times` times */
 async function written(cut: number, times: number): Promise<Store> {
   const store = await embeddedDatabase('several');
   stores.push(store);
   const most = Math.max(...CASES.map(({ log }) => log.length));
-  // The accounts' logs side by side: what comes of one never comes earlier than it is written.
+  // The accounts' logs side by side: no record comes earlier than it was written.
   const turns = Array.from({ length: most }, (_, at) => CASES.flatMap(({ log }) => log[at] ?? []));
   const entries = logOf([...turns.flat(), ...MARKERS]);
   for (let at = 0; at < entries.length; at += cut)
     for (let time = 0; time < times; time += 1)
-      // Who takes the partition over knows nothing of who had it.
+      // The next owner of the partition knows nothing of the last.
       await createMaterialiser({ store, programId: PROGRAM })(
         batchOf('accounts', entries.slice(at, at + cut)),
       );
@@ -122,7 +122,7 @@ interface Row {
   amount: string;
 }
 
-/** What is told of each account at the ends of hours; null: not known. */
+/** The served amounts of each account at the ends of hours; null: not known. */
 async function toldBy(store: Store): Promise<Map<string, (number | null)[]>> {
   const rows = await store.query<Row>(
     `SELECT address, hour, toString(bitShiftRight(version, 64)) AS seen, toString(amount) AS amount
@@ -133,7 +133,7 @@ async function toldBy(store: Store): Promise<Map<string, (number | null)[]>> {
   }));
   const byAddress = Map.groupBy(rows, ({ address }) => address);
   const told = new Map<string, (number | null)[]>();
-  // Three accounts are those of one history.
+  // One history is made of three accounts.
   for (const some of chunks(CASES, 3)) {
     const [policy = '', bankroll = '', pool = ''] = some.map(({ name }) => key(name));
     const unseen = await unseenChanges(store, { policy, bankroll, pool });

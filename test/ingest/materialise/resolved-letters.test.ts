@@ -29,7 +29,7 @@ const READ = transaction('one', 5n, [routed(7n)]);
 const SPOILT: TransactionRecord = { ...READ, payload: new Uint8Array([1, 2, 3]) };
 const OTHER: TransactionRecord = { ...transaction('other', 6n, []), payload: new Uint8Array([4]) };
 
-/** How many letters count after each batch. @param anew another process takes each batch. */
+/** How many letters count after each batch. @param anew whether another process applies each batch */
 async function counts(
   batches: readonly (TransactionRecord | VerifiedRecord)[][],
   anew: boolean,
@@ -86,7 +86,7 @@ test('a batch that is handed in again leaves the same count', async () => {
   expect(await deadLetterCount(store)).toBe('0');
 });
 
-/** The store, and how many rows about letters each question brought. */
+/** A store that notes how many rows about letters each query brought. */
 function watched(): { store: Store; rows: number[] } {
   const rows: number[] = [];
   const query = async <Row>(sql: string, params?: Parameters<Store['query']>[1]): Promise<Row[]> => {

@@ -16,7 +16,7 @@ import { readTables, sumsOfFacts, sumsOfTotals, type Tables } from './support/ta
 const SEED = process.env.SEED ?? 'restored-1';
 const TOPICS = ['accounts', 'transactions'] as const;
 
-/** What was written before the backup, behind it, and once it is restored. */
+/** Batches written before the backup, after it, and once it is restored. */
 type Parts = [LogBatch, LogBatch, LogBatch];
 
 let programId: Uint8Array;
@@ -47,7 +47,7 @@ beforeAll(async () => {
   expect(expected.names?.length).toBeGreaterThan(5);
   expect(expected.firstStreamed?.length).toBeGreaterThan(1);
 });
-// Whoever comes next has their databases.
+// The next test reuses their databases.
 afterEach(async () => void (await Promise.all(opened.splice(0).map((store) => store.close()))));
 
 /** A database, and its backup. */
@@ -93,7 +93,7 @@ for (const { noticed, isSeen } of [
     }
     server.state = 'restored';
     for (const [, second, third] of parts) {
-      // A partition that was away goes on somewhere behind what this process has read of it.
+      // A partition that was away goes on somewhere after what this process has read of it.
       const told = isSeen ? third : { ...third, entries: third.entries.slice(1) };
       await expect(apply(told)).rejects.toMatchObject({
         constructor: OffsetGapError,
@@ -116,7 +116,7 @@ const told = (partition: number, offset: bigint, ...more: LogRecord[]) => {
   return batchOf('transactions', logOf(records, offset), { partition });
 };
 
-/** Batches of a materialiser whose letters wait until they are let go. */
+/** A materialiser whose batches wait at their letters until the test lets them go on. */
 function holding() {
   const [isReached, isLetGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const keepDeadLetters = () => {
@@ -162,7 +162,7 @@ test('where an outage has lost nothing all goes on from what is remembered', asy
   server.state = 'up';
   made.length = 0;
   for (const partition of [0, 1]) await apply(told(partition, 2n));
-  // The engine makes sums anew for who remembers nothing.
+  // The engine would make all sums for a process that remembers nothing.
   expect(made).toEqual([]);
   expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
 });

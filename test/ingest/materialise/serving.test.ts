@@ -82,7 +82,7 @@ test('work that writes nothing there goes on while a newer version brings the da
       ended.push(database);
     },
   );
-  // One of them at least was begun behind it, and ended.
+  // At least one look was begun after it, and has ended.
   await awaited(() => expect(looks > 2 || ended.length > 0).toBe(true));
   expect(ended).toEqual([]);
   stop.abort();

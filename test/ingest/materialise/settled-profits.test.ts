@@ -40,7 +40,7 @@ type Chain = Awaited<ReturnType<typeof chainOf>>;
 let chain: Chain;
 let rpc: RpcServer;
 let whole: LogRecord[];
-/** Profit and events by mint, as the same chain says them whole. */
+/** Profit and events by mint, from the same chain with whole logs. */
 let expected: Row[];
 const open: Store[] = [];
 const { signal } = new AbortController();
@@ -74,7 +74,7 @@ async function indexOf() {
     if (records.length > 0) await apply(batchOf(topic, logOf(records, first)));
     next.set(topic, first + BigInt(records.length));
   };
-  /** What the log is told of the profits of cut transactions. */
+  /** The records that settle profits of cut transactions. */
   const settled = async (verified = chain.tip().slot, { url } = rpc): Promise<LogRecord[]> => {
     const { sweeps, openGaps } = storedState(store);
     const told: LogRecord[] = [];
@@ -153,7 +153,7 @@ test('every profit of a chain whose logs are all cut is told by the states aroun
   expect(await sumsOf(index.store, 'profit')).toEqual(byMint(expected, 'profit'));
   expect(await profitOfDays(index.store)).toBe(all);
 
-  // A database that reads the log from its beginning says the same, in whatever order accounts come.
+  // A database that reads the log from its beginning has the same, in whatever order accounts come.
   const again = await indexOf();
   await again.take('accounts', accounts.toReversed());
   await again.take('transactions', [...transactions, ...told]);

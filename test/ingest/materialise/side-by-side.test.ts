@@ -22,7 +22,7 @@ test('what one partition has without a time is known, though another asked the s
     transaction('late', slot, [routed(1n)], { blockTime });
   const one = timesOf([of(900n, 1_000)], false);
   const other = timesOf([of(1000n, null)], false);
-  // Both before the other's rows are written, and the answer of the first comes last.
+  // Both ask before the other's rows are written, and the first answer comes last.
   asked[1]?.resolve([]);
   await other;
   asked[0]?.resolve([]);

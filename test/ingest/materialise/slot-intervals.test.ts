@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-/** What a transaction routes, to whom and when; a later reading may know its block time better. */
+/** A transaction's Routed event: amount, mint and time; a later reading may have a better block time. */
 interface Fact {
   slot: number;
   mint: string;
@@ -45,7 +45,7 @@ const fact: fc.Arbitrary<Fact> = fc.record({
 interface Reading {
   of: number;
   blockTime: number;
-  /** Whether its batch ends behind it. */
+  /** Whether its batch ends after it. */
   ends: boolean;
 }
 
@@ -141,7 +141,7 @@ test('sums are worked out where a batch touched more intervals than one list may
     const facts = slots
       .filter((_, at) => at % 5_000 === 0)
       .map((slot, at) => transaction(`t${at}`, slot, [routed(10n ** BigInt(at))], { index: null }));
-    // Who reads the log again asks for so many in a record.
+    // A replay asks for so many slots in one record.
     const asked = [slots.slice(0, 10_000), slots.slice(10_000)].map(
       (some): RecomputeRecord => ({ kind: 'recompute', partition: 0, mints: [key('mint')], slots: some }),
     );

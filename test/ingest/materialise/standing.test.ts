@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** A process that brings partition 1 no further than slot 100. */
+/** A process that cannot apply partition 1 beyond slot 100. */
 function process() {
   const insert: Store['insert'] = async (table, rows) => {
     const places = table === 'applied' ? (rows as AppliedRow[]) : [];

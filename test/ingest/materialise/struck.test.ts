@@ -53,7 +53,7 @@ test('a transaction that the chain does not have leaves no trace, and comes back
   expect(struck).toMatchObject([{ signature, events: [{ mint: key('mint') }] }]);
   await take({ kind: 'verified', slot: 20n, struck });
   expect({ sums: await sums(), days: await days() }).toEqual(before);
-  // How accounts were at the end of that slot nobody knows.
+  // How accounts were at the end of that slot is not known.
   expect(await store.query('SELECT after_slot, to_slot FROM stream_holes')).toEqual([
     { after_slot: '11', to_slot: '13' },
   ]);
@@ -93,18 +93,18 @@ test('the last signature is none that was struck out, whoever owns its partition
   await take(0, transaction('kept', 10n, [routed(100n)]));
   await take(1, transaction('ghost', 12n, [routed(7n)]));
   expect(await last()).toBe(named('ghost'));
-  // In another slot the chain may have it.
+  // Struck in another slot: the chain may have it in this one.
   await take(1, strike('ghost', 11n));
   expect(await last()).toBe(named('ghost'));
   await take(1, strike('ghost', 12n));
   expect(await last()).toBe(named('kept'));
   await take(0, strike('kept', 10n));
   expect(await last()).toBeNull();
-  // Who takes the partition over does not take what history brings for the newest.
+  // The next owner of the partition does not take a transaction from history for the newest.
   apply = createMaterialiser({ store, programId: PROGRAM });
   await take(1, transaction('older', 5n, []));
   expect(await last()).toBeNull();
-  // What comes back is named again.
+  // A transaction that comes back is named again.
   await take(1, transaction('ghost', 12n, [routed(7n)]));
   expect(await last()).toBe(named('ghost'));
   await take(1, transaction('newer', 13n, []));

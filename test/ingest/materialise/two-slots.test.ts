@@ -29,7 +29,7 @@ async function transactions(forGood: number): Promise<TransactionRecord[]> {
   const life = createLife(chain, { seed: SEED, policies: 6, rate: 3 });
   for (let made = 0; made < SLOTS; made += 1) await chain.produce(life.next());
   const records = recordsOf(chain).transactions.filter((one) => one.kind === 'transaction');
-  // In slots of their own: nothing else is in the one that died.
+  // Shifted, so that nothing else is in the slot that died.
   return records.map((one) => ({ ...one, slot: one.slot + 100n }));
 }
 
@@ -39,13 +39,13 @@ const inDeadSlot = (
   records: readonly TransactionRecord[],
   change: Partial<TransactionRecord> = {},
 ) => records.map((one) => ({ ...one, slot, ...change }));
-/** As a node tells them that knows no places. */
+/** The transactions from a node that does not know their index. */
 const readAgain = (records: readonly TransactionRecord[]): TransactionRecord[] =>
   records.map((one) => ({ ...one, source: 'rpc', index: null }));
 
 let whole: TransactionRecord[];
 let cut: TransactionRecord[];
-/** What is to stand of the chain where all its logs are cut, and where none is. */
+/** What should be stored where all logs are cut, and where none are. */
 let ofCut: Told;
 let ofWhole: Told;
 const open: Store[] = [];
@@ -69,14 +69,14 @@ async function applied(...batches: (readonly LogRecord[])[]): Promise<Store> {
   return store;
 }
 
-/** What takes out all that is stored of the slot that died. */
+/** The record that takes out everything stored of the slot that died. */
 async function strike(store: Store, records: readonly TransactionRecord[]): Promise<VerifiedRecord> {
   const gone = records.map(({ signature, slot }) => ({ signature: encodeBase58(signature), slot }));
   const struck = await storedState(store).verification?.tracesOf(gone);
   return { kind: 'verified', slot: 1_000n, struck: struck as VerifiedRecord['struck'] };
 }
 
-/** Sums, and what is missing of them and waits to be read again or settled. */
+/** Sums, what is missing from them, and what waits to be read again or settled. */
 async function told(store: Store) {
   const [{ policyTotals, quoteDays }, missing] = [await readTables(store), await incompleteState(store)];
   return {
@@ -89,7 +89,7 @@ async function told(store: Store) {
   };
 }
 
-/** Of rows with one key one is left, as after any while. */
+/** Merges: one row of each key is left, as after some time. */
 async function merged(store: Store): Promise<Store> {
   for (const table of ['transactions', 'incomplete_by_slot', 'disputed_transactions'])
     await store.command(`OPTIMIZE TABLE ${table} FINAL`);

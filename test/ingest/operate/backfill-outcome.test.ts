@@ -64,7 +64,7 @@ const keeping = (kept: Cursor | null): CursorFile => ({
   remove: () => {},
 });
 
-/** Where a run keeps its place, and a signal that is given as it does. */
+/** A store of a run's position, and a signal that is given as it is first written. */
 function endedAtFirstPlace() {
   const stop = new AbortController();
   let kept: Cursor | null = null;
@@ -82,7 +82,7 @@ function endedAtFirstPlace() {
   return { cursor, signal: stop.signal };
 }
 
-/** What an operator reads in the end, on standard output and on standard error. */
+/** What an operator reads at the end, on standard output and standard error. */
 async function backfilled(...[fromSlot, ...rest]: Parameters<typeof run>) {
   const { done, ...told } = await run(fromSlot, ...rest);
   if (done === null) throw new Error('it was not stopped');
@@ -240,7 +240,7 @@ test('where the index shows a gap of the slot by another name, it is closed by b
 });
 
 describe('a gap that names a transaction', () => {
-  /** From just above its slot, as ingest keeps it. @param least transactions of the slot */
+  /** A gap from just above its slot, as ingest keeps it. @param least transactions of the slot */
   function named(least = 1): UnreadGap {
     const all = ledgerTransactions(chain);
     const { signature, slot } = all.find(
@@ -294,7 +294,7 @@ describe('a gap that names a transaction', () => {
     const gap = named(2);
     const ofSlot = ledgerTransactions(chain).filter(({ slot }) => slot === gap.fromSlot);
     const other = ofSlot.find(({ signature }) => signature !== gap.signature)?.signature as string;
-    // As the run passes the slot it is read; as its gap is to be closed it is not.
+    // It can be read as the run passes the slot, and not as its gap is to be closed.
     let isPassed = false;
     const withheld = (node: Rpc): Partial<Rpc> => ({
       getTransaction: async (one, how) => {
@@ -376,7 +376,7 @@ test('a place is of no log but its own', async () => {
     expect(await cursor.read()).toMatchObject(place);
     log.end = 200n;
     expect(await cursor.read()).toMatchObject(place);
-    // Of a topic that was made anew all is younger.
+    // In a topic that was made anew all records are younger.
     log.firstLater = 50n;
     expect(await cursor.read()).toBeNull();
     Object.assign(log, { end: 99n, firstLater: 100n });

@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     chain = createChain({ dir: null, seed: 'backfill', genesisTime: 1_760_000_000_000 });
     const life = createLife(chain, { seed: 'backfill', policies: 20, rate: 6 });
     for (let block = 0; block < 250; block += 1) await chain.produce(life.next());
-    // What is newer than 32 slots is not a backfill's to read.
+    // A backfill does not read the newest 32 slots.
     for (let block = 0; block < 40; block += 1) await chain.produce([]);
     rpc = await serveRpc({ ledger: chain, port: 0 });
     const materialise = createMaterialiser({ store, programId: decodeKey(chain.programId) as Uint8Array });

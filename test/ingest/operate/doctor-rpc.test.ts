@@ -29,7 +29,7 @@ afterAll(async () => {
   chain.close();
 });
 
-/** What the doctor says of the node. */
+/** The doctor's lines about the node. */
 async function diagnose(
   manners: Partial<RpcManners>,
   env: Record<string, string> = {},
@@ -43,7 +43,7 @@ async function diagnose(
   return lines.map((line) => line.replace(/ +SOLANA_RPC_URL +/, ' '));
 }
 
-/** Of every transaction, or of each the first time only. */
+/** A spell on every transaction, for so many answers about each. */
 const every = (times: number) => ({ befalls: () => true, times });
 
 test('of a node that is well there is one line', async () => {
@@ -178,7 +178,7 @@ test('what was not found out in time of a node that keeps all is said', async ()
     ]);
 });
 
-/** Nodes behind one address that answer in turns. @param changed what is made of a reply on the way */
+/** Nodes behind one address that answer in turns. @param changed changes a reply on its way */
 async function inTurns(urls: readonly string[], changed = (reply: string): string => reply) {
   let turn = 0;
   const pool = http.createServer(async (request, response) => {
@@ -225,7 +225,7 @@ test('of nodes behind one address of which one has a hole no slot is named as th
 });
 
 test('a list that strangers’ memos make large is asked for in smaller pages, and that is no matter of a plan', async () => {
-  // So long that a hundred are too large, and no longer: it is made here, within the time that an answer has.
+  // Just long enough that a hundred are too large, as the reply is made here within the time of an answer.
   const memo = `"memo":"${'m'.repeat(50_000)}"`;
   let tooLarge = 0;
   const pool = await inTurns([rpc.url], (reply) => {

@@ -30,7 +30,7 @@ async function diagnose(
 ): Promise<string[]> {
   geyser.become(modes);
   const lines: string[] = [];
-  // None before somebody streams: the first that is told of is the next, however long the way there took.
+  // No slots before the doctor streams, so that the first update is the next slot however long it takes to get there.
   let isFollowed = false;
   void geyser.followed.then(() => {
     isFollowed = true;
@@ -148,7 +148,7 @@ test('as a process too: a stream that was refused and is to be tried again holds
   geyser.become({ streams: 1 });
   const slots = setInterval(() => void chain.produce([]), 50);
   const env = { YELLOWSTONE_ENDPOINT: `127.0.0.1:${geyser.port}`, YELLOWSTONE_X_TOKEN: 'secret' };
-  // It rejects where the process ends with anything but 0.
+  // Rejects where the process ends with anything but 0.
   const ended = promisify(execFile)(process.execPath, ['ingest/commands/doctor.ts'], { env });
   const { stdout } = await ended.finally(() => clearInterval(slots));
   const [streams, , filters] = stdout.split('\n');

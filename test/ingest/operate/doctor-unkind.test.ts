@@ -6,7 +6,7 @@ import { trusting } from '../../support/certificate.ts';
 import { openSwitchboard, type Switchboard } from '../../support/switchboard.ts';
 import { type Answers, ENDING, INSECURE, SILENT } from '../support/unkind.ts';
 
-// gRPC reads it once, as it is loaded: of this machine's own nothing is to be trusted here.
+// gRPC reads this once, as it is loaded: none of this machine's certificates should be trusted here.
 vi.hoisted(() => vi.stubEnv('GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', ''));
 
 let board: Switchboard;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => board.close());
 
-/** What the doctor says of a stream from there. */
+/** The doctor's lines about a stream from that server. */
 async function diagnose(answers: Answers, scheme = 'http', signal = new AbortController().signal) {
   board.answer(answers);
   const lines: string[] = [];

@@ -8,7 +8,7 @@ import { captureLog, pollOptions } from './support/capture.ts';
 let server: AnsweringServer;
 afterEach(() => server.close());
 
-/** A round of one poller, and how often each source answered well and did not. */
+/** Runs a round of one poller; returns how often each source answered well or not. */
 async function answersOf(name: string, env: Record<string, string>): Promise<Record<string, number>> {
   const registry = new Registry();
   const counted = pollMetrics(captureLog(), registry);

@@ -11,7 +11,7 @@ const target = (mint: string, uri: string, readUri: string | null = null): Metad
   ...{ readAt: readUri === null ? null : '1', imageUrl: null },
 });
 
-/** Rounds over these documents, and the mints that were read so far, in their order. */
+/** Rounds over these documents; notes the mints that were read, in order. */
 function roundOver(targets: readonly MetadataTarget[], ipfsGateway: string, limits: DocumentLimits = {}) {
   const log = captureLog();
   const { config, store, signal } = pollOptions({ METADATA_ALLOW_PRIVATE: 'true' }, {});
@@ -36,7 +36,7 @@ async function read(targets: readonly MetadataTarget[], gateway: string) {
   return read();
 }
 
-/** Time limits that pass when the test says so: however slow the machine is, nothing else is over its own. */
+/** Timeouts that pass only when the test has them pass, however slow the machine is. */
 function timeLimits() {
   const open: AbortController[] = [];
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
@@ -58,11 +58,11 @@ test('what a gateway does not find keeps it from reading none of the others that
   const gateway = await serveAnswers(({ path }) => {
     if (!path.includes('dead')) return { body: { image: 'https://images.example/a.png' } };
     looking += 1;
-    // Two are read at once: nothing else is on its way.
+    // Two are read at once, and nothing else is under way.
     if (looking % 2 === 0) limits.pass();
     return null;
   });
-  // Read once, and long ago: in this order.
+  // Each was read once, long ago, in this order.
   const named = (mint: string, uri: string) => target(mint, uri, uri);
   const dead = Array.from({ length: 12 }, (_, n) => named(`1 ${n}`, `ipfs://dead${n}`));
   const live = Array.from({ length: 6 }, (_, n) => named(`2 ${n}`, `ipfs://live${n}`));
@@ -84,8 +84,8 @@ test('a gateway that is away is left alone after four of its documents', async (
 });
 
 test('a site that answers between its silences is asked for all that it has', async () => {
-  // What it refuses to finish counts as silence. Every other one it answers: while one answer is on its way, not even the
-  // other line of the site comes past the next.
+  // A request that it never finishes counts as silence. It answers every other one: while one answer is under way, not
+  // even the site's other connection gets past the next.
   const site = await serveAnswers(({ path }) =>
     Number(path.slice(1)) % 2 === 0
       ? { body: { image: 'https://images.example/a.png' } }

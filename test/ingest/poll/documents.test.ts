@@ -21,7 +21,7 @@ let base = '';
 let hits = 0;
 
 const DOCUMENT = Buffer.from(JSON.stringify({ image: 'https://images.example/a.png' }));
-/** As stores keep them that send what they have, whatever is asked for. */
+/** Documents as stores keep them that send what they have, whatever encoding is asked for. */
 const STORED: Record<string, [coding: string, bytes: Buffer]> = {
   '/gzip': ['gzip', gzipSync(DOCUMENT)],
   '/x-gzip': ['X-Gzip', gzipSync(DOCUMENT)],
@@ -48,7 +48,7 @@ const server = http.createServer((request, response) => {
     '/null': () => response.end('null'),
     '/drip': () => response.writeHead(200).write('{"image":'),
     '/hang': () => {},
-    // Each answer within the time, all of them not.
+    // Each answer comes within the limit, but all of them together do not.
     '/slow-loop': () =>
       AbortSignal.timeout(ENDLESS_MS * 0.6).addEventListener('abort', () =>
         response.writeHead(302, { location: '/slow-loop' }).end(),
@@ -82,7 +82,7 @@ afterAll(() => {
   server.close();
 });
 
-/** Of those that never come to an end; all others are waited for as long as they take. */
+/** Timeout of documents that never end; all others are waited for as long as they take. */
 const ENDLESS_MS = 500;
 const ENDLESS = ['/drip', '/hang', '/slow-loop'];
 
@@ -252,7 +252,7 @@ test('a name server that is silent is asked once, and is waited for no longer th
     asked += 1;
   });
   await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
-  // Long behind it: which of the two ends the lookup is no race.
+  // Much later than the lookup's own limit, so that it is clear which of them ends it.
   const late = AbortSignal.timeout(30_000);
   const nameServers = [`127.0.0.1:${silent.address().port}`];
   const lookup = nameLookup({ publicOnly: true, signal: late, nameServers });
@@ -261,7 +261,7 @@ test('a name server that is silent is asked once, and is waited for no longer th
   );
   expect(error?.code).toBe('ENOTFOUND');
   expect(late.aborted).toBe(false);
-  // For IPv4 and for IPv6.
+  // One query for IPv4 and one for IPv6.
   expect(asked).toBe(2);
   silent.close();
 });

@@ -25,7 +25,7 @@ afterEach(() => server?.close());
 
 const typeOf = ({ body }: Asked) => (body as { type: string }).type;
 
-/** Reads accounts at a venue that answers so; the mode of every account is `default` unless said. */
+/** Reads accounts at a venue with these answers; the mode of every account is `default` unless given. */
 async function readAt(
   state: (asked: Asked) => Answer | null,
   accounts = [account(1)],
@@ -196,7 +196,7 @@ test('a venue that asks for rest longer than a round is not asked, and every acc
     read: async () => {
       reads += 1;
       await othersAsk();
-      // As it is once the rest is over.
+      // The time once the rest is over.
       now = 61_000;
       return {
         ...{ records: [], asked: true },
@@ -249,7 +249,7 @@ test('modes that were asked for together do not end together, and each ends when
     const began = now;
     const steps: string[][] = [];
     for (now = began; now <= began + 60 * MINUTE + 1; now += step) {
-      // One after the other: of sixty at once the last had to wait for all others within the time that it has.
+      // One after the other: of sixty at once, the last would have to wait for all others within its timeout.
       for (const one of accounts) await reader.read(one, signal);
       steps.push(asked.splice(0).sort());
     }
@@ -257,11 +257,11 @@ test('modes that were asked for together do not end together, and each ends when
   };
   const [first = [], ...later] = await askedEach(5 * MINUTE);
   expect(first).toHaveLength(accounts.length);
-  // Each once more by the end of the hour but those whose turn is in its last minutes, none in its first half.
+  // Each once more within the hour, except those whose turn is in its last minutes; none in its first half.
   expect(later.slice(0, 5).flat()).toEqual([]);
   expect(new Set(later.flat()).size).toBe(later.flat().length);
   expect(later.flat().length).toBeGreaterThan(accounts.length / 2);
-  // In one step of six a sixth of them would be ten.
+  // Spread evenly, each of six steps would have ten.
   expect(Math.max(...later.map(({ length }) => length))).toBeLessThan(accounts.length / 3);
   expect(await askedEach(5 * MINUTE)).toEqual([first, ...later]);
 });
@@ -293,7 +293,7 @@ describe('1,000 accounts at a venue', () => {
   }));
   const store = { ...pollOptions({}, {}).store, query: async () => accounts as never[] };
 
-  /** A budget of the reader's own numbers whose time goes by as fast as it is asked, and what was spent when. */
+  /** A budget with the reader's own numbers whose clock advances as it is asked; notes when it was spent. */
   function quickBudget() {
     let now = 0;
     const bucket = createBucket(WEIGHT_PER_SECOND, WEIGHT_BURST, () => now);
@@ -317,7 +317,7 @@ describe('1,000 accounts at a venue', () => {
     const round = remoteAccountsRound('perp', { config, store, signal }, (url) =>
       createPerpReader(url, weight),
     );
-    // They are of one round, however long the machine takes for their requests.
+    // The clock stands, so that they are in one round however long their requests take.
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
     onTestFinished(() => clock.mockRestore());
     await round((records) => log.append(records)).finally(() => clock.mockRestore());
@@ -331,7 +331,7 @@ describe('1,000 accounts at a venue', () => {
       while ((spentAt[first] as number) <= at - 60_000) first += 1;
       if (n - first + 1 > MOST_A_MINUTE) throw new Error(`${n - first + 1} in the minute before ${at} ms`);
     });
-    // What the budget takes for them, and no more.
+    // The time that the budget needs for them, and no more.
     expect(spentAt.at(-1)).toBeLessThanOrEqual(
       ((22 * 1_000 - WEIGHT_BURST) / WEIGHT_PER_SECOND) * 1_000 + 1_000,
     );
@@ -356,7 +356,7 @@ describe('1,000 accounts at a venue', () => {
     await expect(round(() => Promise.reject(new Error('no log')))).rejects.toThrow('no log');
     for (let n = 0; n < 3; n += 1) await round(emit);
     expect([appends, log.records.length, asked]).toEqual([1, 1_000, 0]);
-    // Another account in its place is told of as such.
+    // Another account in its place is a new reading.
     zeros[7] = { ...zeros[7], remoteAccount: 'ff'.repeat(32) } as (typeof zeros)[number];
     await round(emit);
     expect([appends, log.records.length]).toEqual([2, 1_001]);
@@ -405,7 +405,7 @@ describe('1,000 accounts at a venue', () => {
     const asked: string[] = [];
     const reader = {
       read: async ({ address }: { address: string }) => {
-        // As the venue counts: twenty for a new one's mode, two for its state.
+        // The venue's weights: twenty for a new account's mode, two for its state.
         now += ((weights.get(address) ?? 22) / WEIGHT_PER_SECOND) * 1_000;
         weights.set(address, 2);
         asked.push(address);
@@ -416,7 +416,7 @@ describe('1,000 accounts at a venue', () => {
     const { config } = pollOptions({ PERP_VENUE_URL: 'http://venue.example' }, {});
     const every = { ...store, query: async () => [...accounts, ...attested] as never[] };
     const round = remoteAccountsRound('perp', { config, store: every, signal }, () => reader);
-    // Until each of them was asked for once.
+    // Until each account was asked for once.
     while (attested.some(({ address }) => !weights.has(address))) {
       await round(async () => {});
       expect(asked.splice(0).filter((address) => address.startsWith('z'))).not.toEqual([]);

@@ -12,7 +12,7 @@ afterEach(() => {
   isWell = true;
 });
 
-/** Rounds over quotes of policies of which the catalogue lists `listed`, at a source that has these prices. */
+/** Rounds over policies' quote assets, of which the catalogue lists `listed`, at a source with these prices. */
 async function roundOver(quotes: readonly string[], listed: readonly string[], prices: Map<string, string>) {
   server = await serveAnswers(({ query }) => {
     const mints = (query.get('mints') ?? '').split(',');

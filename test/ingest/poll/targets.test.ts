@@ -96,7 +96,7 @@ const placeOf = ({ address, policy }: Record<string, unknown>) => ({ address, po
 test('the accounts to read are the Remote ones that exist and are not revoked', async () => {
   await store.insert('venue_accounts', [
     venueAccountRow('coin', 'a'),
-    // Another policy's, of the same token account.
+    // Another policy's venue account of the same token account.
     other,
     venueAccountRow('coin', 'b', { revoked: 1 }),
     venueAccountRow('coin', 'c', { kind: 'Local' }),
@@ -358,9 +358,9 @@ describe('documents', () => {
     expect(of('known')).toMatchObject({ error: null });
     const order = log.readings().map((one) => ('mint' in one ? one.mint : ''));
     expect(order.indexOf(key('good'))).toBeLessThan(order.indexOf(key('known')));
-    // Four of the one domain were waited for, two at a time; the rest waits for the next round.
+    // Four documents of the dead domain were waited for, two at a time; the rest waits for the next round.
     expect(order.filter((mint) => dead.some((name) => key(name) === mint)).length).toBeLessThanOrEqual(5);
-    // Whoever gives up first, the lookup or the reading, says so.
+    // Whichever gives up first, the lookup or the read, gives the error.
     expect(of(dead.find((name) => of(name) !== undefined) as string)).toMatchObject({
       error: expect.stringMatching(/^(timed out|no such host)$/),
     });

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => board.close());
 
-/** As venues, the catalogue and prices are asked. */
+/** A request as to venues, the catalogue and price sources. */
 function ask(timeoutMs: number): Promise<Polled<unknown>> {
   const url = `http://127.0.0.1:${board.port}/info`;
   const { signal } = new AbortController();

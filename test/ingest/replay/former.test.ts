@@ -4,7 +4,7 @@ import { formerHint } from '../../../ingest/operate/replay/former.ts';
 
 const FORMER = 'bankroll_r1';
 
-/** @param members of its group, one look after the other; null: nobody answers */
+/** @param members of the group at each look; null: the broker does not answer */
 function hint(members: (number | null)[], { signal = new AbortController().signal, withinMs = 60_000 } = {}) {
   const asked: string[] = [];
   const groupMembers = async (group: string) => {

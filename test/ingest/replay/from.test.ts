@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)(
       expect(run.said.at(-1)).toMatch(/^\d+ records were re-read into/);
     });
 
-    /** It has asked for sums, and nobody works them out. */
+    /** A replay that has asked for sums while no materialiser makes them. */
     async function waiting(): Promise<Run> {
       await live.stop();
       const ends = async () => recordsIn(await logRanges(broker.client, stage.prefix));

@@ -17,7 +17,7 @@ import { type Broker, openBroker, openStage, type Run, type Stage } from './supp
 
 const missing = brokerMissing();
 const SEED = process.env.SEED ?? 'replay-1';
-/** A reader who never rests takes what the replay needs. */
+/** Looks are paused, as a reader that never rests would slow the replay. */
 const LOOK_EVERY_MS = 20;
 
 describe.skipIf(missing !== null)(
@@ -96,7 +96,7 @@ describe.skipIf(missing !== null)(
           if (store.database === first() && table === 'applied') {
             if (applied > 0) throw new Error('dead');
             applied += 1;
-            // Rows of several partitions go together: it dies with one of them written.
+            // Rows of several partitions are inserted together: it dies with one of them written.
             await store.insert(table, rows.slice(0, 1));
             if (rows.length > 1) throw new Error('dead');
             return;
@@ -156,7 +156,7 @@ describe.skipIf(missing !== null)(
 
     test('says before its switch what the log holds open and the former has closed, with what to do', async () => {
       await stage.log.append(history.beginning);
-      // A version before took a backfill at its word that had not read the one which the gap names.
+      // An older version believed a backfill that had not read the transaction which the gap names.
       stage.live((batch) => ({
         ...batch,
         entries: batch.entries.map(({ record, ...entry }) =>
@@ -190,7 +190,7 @@ describe.skipIf(missing !== null)(
       await beginReplay(home, 'of another version');
       const sentence = `${first()} was begun by another version of this code`;
       await expect(stage.replay().done).rejects.toThrow(sentence);
-      // Of before anybody kept it.
+      // A row from before the code was stored.
       await home.command('INSERT INTO replays SELECT * REPLACE (NULL AS code) FROM replays');
       const refused = stage.replay();
       await expect(refused.done).rejects.toThrow('npm run replay -- --fresh begins another');
@@ -221,7 +221,7 @@ describe.skipIf(missing !== null)(
         const run = stage.replay({}, meanwhile);
         await expect(run.done).rejects.toThrow(`a newer version of this code has brought ${further} further`);
         expect(await serving()).toBe(before);
-        // As the newer one finds it: what was filled waits for nobody but one that begins anew.
+        // The newer version finds the filled database, which only a fresh replay may discard.
         expect((await unfinishedReplay(home))?.database).toBe(filled);
         const { name } = newer;
         await deleteRows(await stage.databases.open(further), 'migrations', 'name = {name:String}', { name });
@@ -247,7 +247,7 @@ describe.skipIf(missing !== null)(
       expect((await unfinishedReplay(home))?.database).toBe(`${home.database}_r2`);
     });
 
-    /** What it has applied is not told. */
+    /** A store that does not show what is applied, so that the replay never catches up. */
     const neverLevel = (store: Store): Store => ({
       ...store,
       query: async (sql, params) => {
@@ -326,7 +326,7 @@ describe.skipIf(missing !== null)(
       return { events: Number(row?.events), database: store.database };
     }
 
-    /** Makes blocks for as long as the replay goes on, then some more. */
+    /** Makes blocks for as long as the replay runs, then some more. */
     async function appendUntil(run: Run, most: number): Promise<void> {
       let going = true;
       void run.done.finally(() => {

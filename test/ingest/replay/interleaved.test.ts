@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-/** One policy, eight transactions. An older decoder took the second for one of 1. */
+/** One policy, eight transactions. An older decoder read the second one's amount as 1. */
 const LOG = logOf([
   ...Array.from({ length: 8 }, (_, at) =>
     transaction(`t${at}`, BigInt(at + 1), [routed(BigInt(at + 1) * 10n)]),
@@ -40,8 +40,8 @@ const recomputeAt = (offset: bigint, { mints, intervals }: Touched) => {
 };
 
 /**
- * The owner applies 0 to 3; its next batch, 4 to 8, works the sums out and is held before it writes them. Meanwhile
- * the corrected fact is written by `correct`. Then the owner goes on.
+ * The owner applies 0 to 3; its next batch, 4 to 8, computes the sums and is held before it writes them. Meanwhile
+ * `correct` writes the corrected fact. Then the owner goes on.
  */
 async function ownerHeldWhile(correct: () => Promise<void>): Promise<void> {
   await live()(older(batchOf('transactions', LOG.slice(0, 4))));

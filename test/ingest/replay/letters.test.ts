@@ -29,7 +29,7 @@ const missing = brokerMissing();
 
 const POLICY = account('policy', PROGRAM, policyBytes(), { expected: 'program' });
 const TRADE = transaction('trade', 5n, [routed(70n)]);
-/** No decoder reads these. */
+/** Records that no decoder can read. */
 const CUT_POLICY = account('cut', PROGRAM, policyBytes().slice(0, 300), { expected: 'program' });
 const HUGE = transaction('huge', 6n, [routed(1n)], { payload: new Uint8Array(1_000_000) });
 const REPLY: LogRecord = {
@@ -88,7 +88,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
   });
   afterEach(() => stage.close());
 
-  /** What a decoder that was never wrong makes of the log. */
+  /** Tables that a correct decoder makes of the log. */
   async function rightTables() {
     const { materialised, close } = await rightStage();
     const tables = await readTables(materialised);
@@ -108,7 +108,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     stage.live();
     const run = stage.replay({ 'dead-letters': true });
     await run.done;
-    // Who works the sums out again may take as long as the machine has him.
+    // The process that recomputes sums may take long, so waiting messages are ignored.
     expect(run.said.filter((sentence) => !sentence.startsWith('waiting for'))).toEqual([
       '5 dead letters: 2 decode now and are resolved',
       expect.stringMatching(/^\d stay: (a venue|still)/),
@@ -120,7 +120,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
       'reading:perp',
       'transaction',
     ]);
-    // What was missing of a transaction that is read now counts no more.
+    // A transaction that can be read now is no longer missing.
     expect(await unresolvedTransactions(home)).toMatchObject([{ slot: 6n }]);
     const { deadLetters: _, incomplete, ...figures } = await readTables(home);
     const { deadLetters: __, incomplete: stillMissing, ...right } = await rightTables();
@@ -129,7 +129,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     expect(figures.policies).toHaveLength(1);
   });
 
-  /** A version that knows no record of these kinds. */
+  /** Batches as an older version sees them that does not know these kinds of records. */
   function ofBefore(kinds: readonly LogRecord['kind'][]) {
     return (batch: LogBatch): LogBatch => ({
       ...batch,
@@ -194,7 +194,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     expect(await deadLetterCount(home)).toBe('5');
   });
 
-  /** The venue's reply is read well since. */
+  /** Appends a good reading of the venue. */
   async function readWell(): Promise<void> {
     const readAt = Date.now() + 2_000;
     const reading = {
@@ -243,7 +243,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     await stage.replay({ 'dead-letters': true }).done;
     const open = async (store: Store) => (await openLetters(store)).map(({ what }) => what);
     expect(await open(home)).not.toContain('reading:perp');
-    // Told again, and open with reason.
+    // The same letter again: it is open, and rightly so.
     const again: LogRecord = { ...REPLY, where: 'again' } as LogRecord;
     await stage.log.append([again]);
     await stage.applied(home);

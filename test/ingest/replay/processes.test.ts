@@ -18,7 +18,7 @@ const COMMANDS = path.resolve(import.meta.dirname, '../../../ingest/commands');
 interface Running {
   child: ChildProcess;
   out(): string;
-  /** Kills it as soon as it says this. */
+  /** Kills the process as soon as it prints this. */
   killAt(words: string): void;
   /** Its exit code; null where a signal ended it. */
   ended: Promise<number | null>;

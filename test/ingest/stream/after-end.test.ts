@@ -30,7 +30,7 @@ const GONE_ON = ended(status.OK, '', { brought: true, last: 12n });
 type Provider = Record<Question, boolean>;
 const KEEPS: Provider = { keepsReplay: true, takesLive: true };
 
-/** What follows on some ends, one after the other, and what the provider was asked between. */
+/** What follows on a series of stream ends, and what the provider was asked in between. */
 function followed(ends: readonly StreamEnd[], provider: Provider = KEEPS, begun = nothingKnown(LAST)) {
   let known: Known = begun;
   const follows: string[] = [];
@@ -89,7 +89,7 @@ describe('the slots are left to history from the first that did not come on', ()
     const { follows } = followed(times(3, WORDLESS));
     expect(follows.filter((one) => one !== 'keepsReplay')).toEqual(['again', 'again', 'outOfReach']);
     expect(followed([WORDLESS, WORDLESS, CUT, WORDLESS]).follows.at(-1)).toBe('again');
-    // One that says that the provider is away says nothing of the replay, and takes back nothing that others said.
+    // An end that shows the provider to be away says nothing about the replay, and revokes nothing learnt from others.
     expect(followed([WORDLESS, AWAY, WORDLESS, WORDLESS]).follows.at(-1)).toBe('outOfReach');
   });
 

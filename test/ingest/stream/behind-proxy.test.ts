@@ -5,7 +5,7 @@ import { GetVersionResponse } from '@triton-one/yellowstone-grpc';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createGeyserClient } from '../../../ingest/stream/geyser/client.ts';
 
-/** What the proxy of the machine was asked for; it lets nobody through. */
+/** Requests to the machine's proxy, which forwards none. */
 let asked: string[];
 let proxy: net.Server;
 beforeEach(async () => {
@@ -26,7 +26,7 @@ afterEach(() => {
   proxy.close();
 });
 
-/** A stream's server that says what it is called. */
+/** A stream's server that answers GetVersion with this name. */
 async function named(version: string): Promise<{ port: number; close(): void }> {
   const server = new grpc.Server();
   const [requestDeserialize, responseSerialize] = [(bytes: Buffer) => bytes, (bytes: Buffer) => bytes];

@@ -6,7 +6,7 @@ import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 import { watchedLog } from '../support/watched-log.ts';
 
 const SEED = process.env.SEED ?? 'behind-1';
-/** A stream that is started again brings nothing of what it missed where nothing is replayed. */
+/** So long that no stream is started again: without a replay it would bring nothing of what it missed. */
 const SILENCE_MS = 1_200_000;
 let stage: StreamStage;
 afterEach(() => stage.close());
@@ -19,7 +19,7 @@ const streamed = (records: readonly LogRecord[]) =>
 const markers = (records: readonly LogRecord[]) =>
   records.filter((record): record is MarkerRecord => record.kind === 'marker');
 
-/** Streams, goes on while followed addresses are not brought, ends, and begins again. */
+/** Streams, goes on while followed addresses are not streamed, ends, and begins again. */
 async function stopBehind(modes: Partial<ProviderModes>) {
   stage = await openStreamStage({ seed: SEED, policies: 10, modes });
   const before: LogRecord[] = [];

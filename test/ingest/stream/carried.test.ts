@@ -9,7 +9,7 @@ const nameOf = (address: string) => NAMES.find((name) => key(name) === address) 
 const namesOf = (addresses: readonly string[]) => addresses.map(nameOf).join(' ');
 const EXPECTED: Record<string, ExpectedAccount> = { policy: 'program', mint: 'mint' };
 
-/** What it tells the log and what it has read, in words. */
+/** Notes in words what it logs and what it has read over RPC. */
 function setUp(lost: readonly LostBefore[] = []) {
   const done: string[] = [];
   const carried = createCarried({

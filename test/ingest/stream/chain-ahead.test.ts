@@ -21,7 +21,7 @@ afterEach(async () => {
   other = null;
 });
 
-/** A test network that is further on. */
+/** A stream of another chain, which is further on. */
 async function openOther(modes: Partial<ProviderModes>): Promise<string> {
   const chain = createChain({ dir: null, seed: 'ahead', genesisTime: 1_750_000_000_000, firstSlot: FAR });
   const geyser = await serveGeyser({ ledger: chain, port: 0, modes });
@@ -30,7 +30,7 @@ async function openOther(modes: Partial<ProviderModes>): Promise<string> {
   return `127.0.0.1:${geyser.port}`;
 }
 
-/** A node of a network that has each slot that is asked for, made at other times. */
+/** A node of a chain that has every slot, with other block times. */
 async function openOtherNode(): Promise<string> {
   const results: Record<string, unknown> = { getBlockTime: 1_600_000_000, getSlot: 2_000 };
   const server = await serveAnswers(({ body }) => {
@@ -76,7 +76,7 @@ test.each<[string, Partial<ProviderModes>]>([
   },
 );
 
-/** A stage whose log ends further back than the stream keeps slots. @returns the chain's slot */
+/** A stage whose log ends further back than the stream replays. @returns the chain's slot */
 async function longAway(seed: string): Promise<bigint> {
   stage = await openStreamStage({ seed, policies: 3, retentionSlots: 50 });
   await stage.live(30);

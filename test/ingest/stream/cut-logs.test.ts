@@ -72,7 +72,7 @@ test('half of it, as one node tells it, takes nothing from what the stream told:
   expect(legibility(read[0] as TransactionRecord)).toBe('whole');
 });
 
-/** A node that tells half of each transaction until it is told to tell all of it, and what it was asked for. */
+/** A node that answers half of each transaction until the test has it answer all; notes its requests. */
 function halfRecorded(failsFirst = 0) {
   const whole = JSON.parse(Buffer.from(toJson(run([theirs({ call: ours() })]), false)).toString());
   const asked: string[] = [];
@@ -117,7 +117,7 @@ test('what all nodes told half of is asked for again later, once each time and e
     ...{ rpc, logger: createLogger('silent', 'test'), signal: abort.signal },
     send: async (records) => void sent.push(...records),
   });
-  // One that the stream brought, which the store has too, and one of the store alone.
+  // One transaction that both stream and store have, and one that only the store has.
   reader.add({ signature: rawOf(1), slot: 30n, index: 3 } as unknown as TransactionUpdate, null);
   const looks = async (minutes: number) => {
     const before = asked.length;
@@ -134,7 +134,7 @@ test('what all nodes told half of is asked for again later, once each time and e
   expect(await looks(20)).toBe(2);
   expect(await looks(24)).toBe(0);
   expect(await looks(16)).toBe(2);
-  // However long it has been so, once a day.
+  // At most once a day, however long it has been incomplete.
   await looks(5 * 24 * 60);
   expect(await looks(10 * 24 * 60)).toBeLessThanOrEqual(20);
   expect(sent).toEqual([]);
@@ -145,7 +145,7 @@ test('what all nodes told half of is asked for again later, once each time and e
   abort.abort();
 });
 
-/** A node that has each transaction, cut as the stream told it, and how often it was asked for each. */
+/** A node that has each transaction cut as in the stream; notes its requests. */
 function cutEverywhere() {
   const cut = JSON.parse(Buffer.from(toJson(run([ours()]), false)).toString());
   const asked: string[] = [];
@@ -179,7 +179,7 @@ test('of those whose logs the chain itself cut each is read once a start, howeve
     ...{ mostKnown: 3, mostWaiting: 4 },
   });
   const rows = Array.from({ length: 10 }, (_, n) => rowOf(n));
-  // Looks at the store: each finds room for so many.
+  // Looks at the store, each of which has room for more of them.
   for (const there of [4, 8, 10]) {
     reader.addKnown(rows);
     await awaited(() => expect(sent.length).toBeGreaterThanOrEqual(there));

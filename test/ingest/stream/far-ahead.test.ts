@@ -8,7 +8,7 @@ import { type AnsweringServer, type Asked, serveAnswers } from '../../support/an
 import { key, rawKey } from '../materialise/support/records.ts';
 import { until } from '../support/stream-stage.ts';
 
-/** Where the stream is. */
+/** The stream's slot. */
 const BROUGHT = 460_000_000n;
 const FAR = BROUGHT + 1_000_000n;
 const TWO_DAYS = 432_000n;
@@ -17,7 +17,7 @@ const servers: AnsweringServer[] = [];
 const stop = new AbortController();
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
-/** A node that answers reading number `count`, from 1, as of some slot. */
+/** A node that answers its reading number `count`, from 1, as of a slot. */
 async function node(slotAt: (count: number) => bigint): Promise<string> {
   let count = 0;
   const server = await serveAnswers(({ body }: Asked) => {

@@ -11,7 +11,7 @@ import { account, key, PROGRAM, rawKey } from '../materialise/support/records.ts
 const LAUNCHPAD = rawKey('launchpad');
 const TOKENS = decodeKey(TOKEN_2022_PROGRAM) as Uint8Array;
 
-/** The state of a mint whose maker says that its metadata stand elsewhere. */
+/** A mint that points to metadata in another account. */
 function pointing(name: string, metadataPointer: string) {
   const data = mintData({
     address: key(name),

@@ -37,7 +37,7 @@ test(`slots that the stream of followed addresses alone leaves out are read and 
   geyser.faults.hide(new Set(hidden), 'followed');
   await stage.live(hidden.length);
   expect(wrongStates(chain, model)).not.toEqual([]);
-  // Nothing is written behind the hole: no state comes by itself.
+  // Nothing is written after the hole, so no state comes by itself.
   await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
   await stage.settled();
   const missed = records.flatMap((record) => (record.kind === 'marker' ? (record.missed ?? []) : []));
@@ -114,7 +114,7 @@ test('nor where the later one repeats a slot that is whole: its own order decide
   expect(valuesOf(take(written(11n, 9n, 3)))).toEqual([3]);
 });
 
-/** A stream of one followed address before a provider that does what the test has it do. */
+/** A stream of one followed address, from a provider that the test controls. */
 function streaming() {
   const stop = new AbortController();
   interface Handlers {

@@ -26,7 +26,7 @@ test(`a node that lists accounts by a filter alone, and few at once: the ledger 
   await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
   const missing = ledgerTransactions(chain).filter(({ signature }) => !model.transactions.has(signature));
   expect(missing).toEqual([]);
-  // History names no account that its list lacks.
+  // The list has every account that history names.
   const listed = () => events.filter((event) => event.type === 'listed').map((event) => event.listed);
   await stage.restUntil('its list is proved', () => listed().at(-1) === 'proved');
   expect(listed().filter((one) => one === 'refused' || one === 'part')).toEqual([]);
@@ -72,7 +72,7 @@ test('what no node lists and history names is read, whoever wrote to it before',
   const { chain, model } = stage;
   await stage.live(60);
   const { policies, venues } = chain.state();
-  /** As the store tells what events name and nobody has read. */
+  /** The store's answer: accounts that events name and that were never read. */
   model.unreadAccounts = async () => [
     ...[...policies.keys()].map((policy) => ({ policy, token_account: '' })),
     ...[...venues.values()].map(({ policy, tokenAccount }) => ({ policy, token_account: tokenAccount })),
@@ -134,7 +134,7 @@ test('a place of a list that a node refuses is one that it does not know', async
     .next()
     .catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(PlaceUnknownError);
-  // It may be served: nothing of the node's own words is in it.
+  // The error may be served, so it must not contain the node's own words.
   expect((failure as Error).message).not.toContain(refusal.message);
   await expect(pages(true).next()).rejects.toBe(refusal);
 });

@@ -16,10 +16,10 @@ const large = (slot: bigint, index: number): Update => ({
 });
 const meta = (slot: bigint): Update => ({ type: 'blockMeta', slot, parent: slot - 1n, blockTime: 1 });
 
-/** Far more requests than it takes. */
+/** Far more requests than are needed. */
 const MOST_ASKED = 10;
 
-/** A server that sends a slot's transactions before its meta, and one slot that is larger than may wait. */
+/** A server that sends transactions before their slot's meta, with one slot that is too large to be held. */
 function serverOf(huge: bigint, asked: (bigint | null)[]): GeyserClient {
   const serve = async (fromSlot: bigint | null, { onUpdate, onEnd }: StreamHandlers) => {
     let ended = false;
@@ -80,6 +80,6 @@ test('a slot that is larger than may wait is left to history, and the stream goe
   });
   expect(outOfReach).toEqual([12n]);
   expect(slots.last).toBeGreaterThan(12n);
-  // Again and again from the slot before it, and now and then without a replay.
+  // Requests from the slot before it, and now and then without a replay.
   expect(new Set(asked)).toEqual(new Set([10n, 11n, null]));
 });

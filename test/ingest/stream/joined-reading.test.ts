@@ -9,13 +9,13 @@ import { until } from '../support/stream-stage.ts';
 
 const ADDRESSES = Array.from({ length: 1_000 }, (_, at) => key(`followed ${at}`));
 const FLAPS = 10n;
-/** Readings that the sweeper has under way side by side. */
+/** Readings that the sweeper runs side by side. */
 const AT_ONCE = 4;
 
 let stop: AbortController;
 afterEach(() => stop.abort());
 
-/** A sweeper before a node that answers nothing until it is let. */
+/** A sweeper over a node that answers nothing until the test lets it. */
 function sweeping() {
   stop = new AbortController();
   const seen = { underWay: 0, most: 0, asked: 0, read: new Map<string, bigint[]>() };

@@ -13,8 +13,8 @@ let stop: AbortController;
 afterEach(() => stop.abort());
 
 /**
- * A sweeper before a node that lists no account and cannot read the one that is called `bad`, until it can.
- * @param data what stands there, of the program; null: nothing does
+ * A sweeper over a node that lists no accounts and cannot read the account `bad` until the test lets it.
+ * @param data of that account, owned by the program; null: it does not exist
  */
 function sweeping(data: Uint8Array | null) {
   stop = new AbortController();

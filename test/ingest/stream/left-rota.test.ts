@@ -76,9 +76,9 @@ const at = (slot: bigint, state: number): AccountRecord => ({
 });
 
 test.each([
-  // It read before the second turn did, which was silent, and was slower.
+  // The sweep read before the second turn, which found no change, and was slower.
   ['of before a silent turn is the newest in the log', [at(15n, 2)], [at(10n, 1), at(20n, 1), at(30n, 1)]],
-  // The log has the same state as of later.
+  // The log has the same state from a later slot.
   ['behind another is not', [at(25n, 1), at(15n, 2)], [at(10n, 1), at(12n, 1), at(30n, 2)]],
 ])('what a sweep tells late %s, and the next turn is compared with that', async (_, late, turns) => {
   const stop = new AbortController();

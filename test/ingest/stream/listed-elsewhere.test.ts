@@ -24,7 +24,7 @@ const marked = async (slot: bigint) => {
   const marker: LogRecord = { kind: 'marker', slot, parent: slot - 1n, blockTime: null };
   for (const topic of ['accounts', 'transactions'] as const) await apply(topic, marker);
 };
-/** What ingestion told of lists so long ago. */
+/** Applies what ingestion wrote about lists so long ago. */
 const told = (listed: boolean | undefined, listedSlot?: string | null, agoMs = 0): Promise<void> => {
   const readAt = Date.now() - agoMs;
   return apply('readings', {
@@ -36,7 +36,7 @@ const told = (listed: boolean | undefined, listedSlot?: string | null, agoMs = 0
     },
   });
 };
-/** Of a log that ends at this slot. */
+/** The list's slot that is taken over with a log that ends at this slot. */
 const takenUp = async (position: bigint | null) => storedState(store).listedSlot(position);
 
 test('that lists are whole is taken up where the log has the slot that they are here from, however much of it is applied', async () => {

@@ -6,7 +6,7 @@ import { ours } from '../../schemas/support/program-calls.ts';
 import { run } from '../../schemas/support/run.ts';
 import { routed, transaction } from '../materialise/support/records.ts';
 
-/** The slots at which all accounts were asked for, while these were found, each at a slot, and all of them released. */
+/** Slots at which all accounts were asked for, where these were found to be made twice; all slots are released. */
 function sweeps(found: ReadonlyMap<bigint, bigint>, to: bigint): bigint[] {
   const asked: bigint[] = [];
   const madeTwice = createMadeTwice((notBefore) => asked.push(notBefore));

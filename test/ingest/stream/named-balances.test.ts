@@ -27,8 +27,8 @@ const never = () => {
 };
 
 /**
- * Followed addresses with the turns behind them, as ingest has them; how often all named ones were gone through.
- * @param found what each turn finds.
+ * Followed addresses with their turns, as in ingest; counts how often all named ones were gone through.
+ * @param found what each turn finds
  */
 function stage(found: () => AccountRecord[] = () => []) {
   const seen = { gone: 0, read: new Set<string>(), lost: [] as string[], sent: [] as bigint[] };
@@ -67,7 +67,7 @@ test('a thousand balances that strangers name at once each join the turns, and n
   const { following, seen } = stage();
   const names = Array.from({ length: 1_000 }, (_, at) => key(`token ${at}`));
   for (const name of names) following.add(name, 'token_account', true);
-  // One that turns out to be ours leaves them before its turn.
+  // One that turns out to be ours leaves the list before its turn.
   following.add(names[999] as string, 'token_account');
   expect(seen.gone).toBeLessThanOrEqual(2);
   expect(seen.lost).toEqual(names);
@@ -163,7 +163,7 @@ describe('of what a stranger named as a balance', () => {
       ...{ mint: [512, 65_536], policy: [512, 65_536], pool: [undefined], ours: [undefined] },
     });
     const before = requests;
-    // A provider that streams few addresses has hundreds of these among pools, each half a second.
+    // With a provider that streams few addresses, hundreds of these are read among pools every half second.
     await reader.read(['pool', 'ours'].map(key), 1n);
     expect(requests - before).toBe(1);
   });
@@ -178,7 +178,7 @@ describe('of what a stranger named as a balance', () => {
       account('a', STRANGER, Buffer.alloc(512, 1), { ...named, slot: 16n }),
       account('a', STRANGER, Buffer.alloc(0), { ...named, slot: 17n }),
       account('a', STRANGER, Buffer.alloc(0), { ...named, slot: 18n, lamports: 0n }),
-      // Not initialised yet it closes no balance.
+      // A mint that is not initialised yet does not close the balance.
       account('a', TOKENS, Buffer.alloc(82), { ...named, slot: 19n }),
       account('a', TOKENS, mintOf(1n), { ...named, slot: 20n }),
       account('a', TOKENS, mintOf(2n), { ...named, slot: 21n, lamports: 9n }),
@@ -260,7 +260,7 @@ describe('of what a stranger named as a balance', () => {
     const turn = async (slot: bigint, owner: Uint8Array, data: Uint8Array, lamports = 1n) => {
       found = account('a', owner, data, { ...named, slot, lamports });
       const before = turns;
-      // The one before the second of them is done with.
+      // Once the second turn begins, the first is done.
       await awaited(() => expect(turns).toBeGreaterThan(before + 1));
     };
     const told = (expected: 'mint' | 'metadata', slot: bigint, owner: Uint8Array, data: Uint8Array) =>

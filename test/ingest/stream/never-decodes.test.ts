@@ -10,15 +10,15 @@ import { account, key, rawKey } from '../materialise/support/records.ts';
 import { until } from '../support/stream-stage.ts';
 
 const PROGRAM = rawKey('program');
-/** Of an account that a later version of the program made. */
+/** Data of an account that another version of the program made. */
 const SHORT = policyBytes().subarray(0, 100);
-/** To list all accounts takes a node long, and each list is kept. */
+/** Most lists: each takes a node long and is kept. */
 const MOST_LISTS = 20;
 
 let stop: AbortController;
 afterEach(() => stop.abort());
 
-/** A sweeper before a node that lists these policies, of which history names these. */
+/** A sweeper over a node with these policies; `lists` says which of them each list has. */
 function sweeping(there: Record<string, Uint8Array>, lists: (name: string, list: number) => boolean) {
   stop = new AbortController();
   const seen = { listed: [] as ListStatus[], lists: 0, compared: 0 };

@@ -26,14 +26,14 @@ const isAway = (events: readonly StreamEvent[]) => {
 const missedIn = (records: readonly LogRecord[]) =>
   records.flatMap((record) => (record.kind === 'marker' ? (record.missed ?? []) : []));
 
-/** Everything is known, as new as the chain: markers say that followed addresses are as far as the core. */
+/** Waits until all states are the newest, and markers say that followed addresses are as far as the core. */
 async function expectKnown(): Promise<void> {
   const { chain, model } = stage;
   await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
   await stage.settled();
 }
 
-/** What is said of it, and how long it may be silent. */
+/** The words for each mode, and after how long a silent stream counts as dead. */
 const AWAY: Record<Exclude<BesideMode, 'taken'>, [words: string, silenceMs: number]> = {
   unavailable: ['the provider is not reachable', 30_000],
   ended: ['the provider ended the stream', 30_000],
@@ -160,7 +160,7 @@ test("a provider that keeps the newest stream alone: it is the core's, it is tol
   const [before, since] = [ends(), performance.now()];
   await stage.live(20);
   await expectKnown();
-  // Each time that it is tried again it may end the core's once more, and a slow machine takes longer for these slots.
+  // Each retry of it may end the core's stream once more, and a slow machine makes more retries.
   const tries = Math.ceil((performance.now() - since) / aloneMs);
   expect(ends() - before).toBeLessThanOrEqual(1 + tries);
   stage.geyser.become({ streams: null });

@@ -12,14 +12,14 @@ const SEED = process.env.SEED ?? 'partial-1';
 let stage: StreamStage;
 afterEach(() => stage?.close());
 
-/** A chain whose accounts nobody writes to any more, before a node that lists so many of them. */
+/** A chain whose accounts are not written to any more, and a node with these manners. */
 async function resting(manners: Partial<RpcManners>): Promise<void> {
   stage = await openStreamStage({ seed: SEED, policies: 10 });
   stage.rpc.faults.behave(manners);
   const { chain, model } = stage;
   await stage.live(60);
   const { policies, venues } = chain.state();
-  /** As the store tells what events name and nobody has read: nothing before history is read. */
+  /** The store's answer: accounts that events name and that were never read; none before history is read. */
   model.unreadAccounts = async () => {
     if (model.gaps.size === 0 || !(await model.isWhole())) return [];
     return [
@@ -31,7 +31,7 @@ async function resting(manners: Partial<RpcManners>): Promise<void> {
 
 const listsOf = ({ events }: Running) =>
   events.flatMap((event) => (event.type === 'listed' ? [event.listed] : []));
-/** From which slot on a record says that lists are whole; null: it does not. */
+/** Slot from which on a record says that lists are complete; null: it does not. */
 const listedSlotOf = (record: LogRecord): bigint | null =>
   record.kind === 'reading' && record.reading.type === 'stream' && record.reading.listed === true
     ? BigInt(record.reading.listedSlot ?? -1)
@@ -85,7 +85,7 @@ test('a list that shrank is no whole one, and what it lacks keeps its state', as
   const { chain, model } = stage;
   stage.rpc.faults.behave({ unlistedOneIn: 1 });
   await stage.live(1);
-  // What was told before is compared with where the log ends.
+  // An earlier proof is compared with the end of the log.
   const end = (await model.position())?.slot as bigint;
   const compared: unknown[] = [];
   model.listedSlot = async (position) => {
@@ -107,7 +107,7 @@ test('a list is asked for at the slot that the stream has come to', async () => 
   await stage.live(60);
   const before = chain.tip().slot;
   await stage.restUntil('it is marked', () => (model.markers.accounts.at(-1) ?? 0n) >= before);
-  // A sweep that is under way asks for what the stream had brought when it began.
+  // A sweep under way began with what the stream had brought then, so wait for the next.
   const asked = listsOf(running).length;
   await stage.restUntil('it is refused again', () => listsOf(running).length > asked);
   const known = new Set(model.accounts.keys());
@@ -133,7 +133,7 @@ test('what listed accounts name or count, and is not listed, is lacking', async 
     all.filter((record) => encodeBase58(record.address) !== address);
   const [venue] = [...venues].find(([, { revoked }]) => !revoked) as [string, object];
   expect(lacksOf(program, without(venue)).short).toBe(1);
-  // One that does not decode may be it.
+  // An account that does not decode may be the missing one.
   const cut = all.map((record) =>
     encodeBase58(record.address) === venue ? { ...record, data: record.data.subarray(0, 40) } : record,
   );

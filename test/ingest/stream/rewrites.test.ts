@@ -23,7 +23,7 @@ test('a hundred live rewrites in a row end no stream, and each newcomer is read 
   const warned = vi.spyOn(logger, 'warn');
   const addresses = [addressOf(0)];
   const read = new Map<string, bigint>();
-  /** The first request's reading is the first. */
+  /** Counts readings; the first is that of the first request. */
   let rewrites = 0;
   const take = (some: readonly string[], slot: bigint) => {
     rewrites += 1;

@@ -25,7 +25,7 @@ const SUBSCRIBE = {
   },
 };
 
-/** What a client makes of a server that does this with each stream. */
+/** What a client gets from a server that does this with each stream. */
 async function told(serve: (call: Call) => void): Promise<{ updates: Update[]; ended: StreamEndedError }> {
   const made = new grpc.Server({ 'grpc.max_send_message_length': -1 });
   server = made;

@@ -14,7 +14,7 @@ afterEach(async () => {
   other = null;
 });
 
-/** A test network: another genesis, and further on. */
+/** A node of another chain, with another genesis and further on. */
 async function openOther(): Promise<RpcServer> {
   const chain = createChain({ dir: null, seed: 'another', genesisTime: 1_750_000_000_000 });
   for (let made = 0; made < 200; made += 1) await chain.produce([]);
@@ -53,7 +53,7 @@ test.each([
   await stage.live(60);
   const { events } = stage.start({ rpcUrl: order(stage.rpc.url, rpc.url) });
   await stage.live(60);
-  // What the right node refuses now and then is asked of the other, which has another answer.
+  // Requests that the right node fails now and then go to the other, whose answer differs.
   stage.rpc.faults.behave({ cutOneIn: 5 });
   await stage.liveUntil('it is told which', () =>
     events.some((event) => event.type === 'compared' && event.others.includes(number)),

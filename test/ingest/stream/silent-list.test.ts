@@ -27,11 +27,11 @@ const lists = ({ asked }: { asked: readonly Form[] }) => asked.filter((form) => 
 
 interface Manners {
   compareMs?: number;
-  /** A form that fails does so after this long. */
+  /** A form of request that fails does so after this long. */
   failsAfterMs?: number;
 }
 
-/** A sweeper before a node that answers what `fails` lets it. */
+/** A sweeper over a node that fails what `fails` says. */
 function sweeping(
   fails: (form: Form, lists: number) => RpcError | null,
   { compareMs = COMPARE_MS, failsAfterMs = 0 }: Manners = {},
@@ -83,7 +83,7 @@ test('a node that answers all but the list: it is told, and what is known is rea
   await until('it is read', () => seen.sent.length > 0);
   await until('it is compared', () => seen.compared > 1);
   await until('it is asked for again', () => lists(seen).length > 5);
-  // Long as it is, it is asked for once at a time, and rarely.
+  // The long list is asked for once at a time, and rarely.
   expect(lists(seen).slice(3)).toEqual(
     lists(seen)
       .slice(3)

@@ -5,7 +5,7 @@ import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import { key } from '../materialise/support/records.ts';
 
-/** A stream that comes a slot further each time somebody looks, and a node that knows some times. */
+/** A stream that advances a slot at each look, and a node that knows some times. */
 function timesOf(node: Map<bigint, number>, streamAt: bigint) {
   let at = streamAt;
   const asked: bigint[] = [];
@@ -55,7 +55,7 @@ test('where the stream does not come there meanwhile the node is asked once more
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL = -32603;
 
-/** A node that has all but block times. */
+/** A node that has everything except block times. */
 const failing = (error: RpcError): Partial<Rpc> => ({
   getBlockTime: async () => {
     throw error;

@@ -37,7 +37,7 @@ const transaction = (slot: bigint, name: number, payload: number): TransactionUp
   index: name,
   payload: new Uint8Array(20).fill(payload),
 });
-/** The transactions that were put out, by name and payload, and whether another was told of each. */
+/** The output transactions, by name and payload, and whether each is disputed. */
 const transactionsOf = (outputs: readonly SlotsOutput[]) =>
   outputs.flatMap((output) => {
     const updates =
@@ -143,7 +143,7 @@ describe('a slot', () => {
     expect(transactionsOf(feed(slots, again))).toEqual(['1 of 2, disputed', '3 of 1']);
     feed(slots, whole(12n));
     slots.restart();
-    // A replay that reaches back further than was asked.
+    // A replay that reaches back further than requested.
     expect(transactionsOf(feed(slots, [...again, ...whole(12n)]))).toEqual([]);
     expect(transactionsOf(feed(slots, [transaction(11n, 2, 3), transaction(11n, 2, 3)]))).toEqual([
       '2 of 3, disputed',
@@ -206,7 +206,7 @@ test(`any order, any repetition and any forks release the same chain (seed ${SEE
         expected.push({ slot, accounts });
         parent = slot;
       }
-      // What a slot holds comes before its meta and its notice; among slots anything goes, twice too.
+      // A slot's content comes before its meta and status; the order among slots is free, and all may come twice.
       const records = [...updates, ...updates].map((update) => ({
         update,
         at: noise.next().value as number,

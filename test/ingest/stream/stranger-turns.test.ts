@@ -49,7 +49,7 @@ test('what stands there is compared with what was told last, whoever told it', a
     slot,
     source: 'rpc',
   });
-  /** What each turn finds, and what a sweep has told before it has its answer. */
+  /** What each turn finds, and what a sweep logs before the turn has its answer. */
   const rounds: { swept?: AccountRecord; found: AccountRecord }[] = [
     { found: at(10n, 1) },
     { found: at(12n, 1) },
@@ -94,7 +94,7 @@ test('what was told as something else is told as this too, once, and not again a
     { found: at(10n, 1, 'metadata') },
     { told: at(12n, 2, 'mint'), found: at(14n, 2, 'metadata') },
     { told: at(15n, 2, 'mint'), found: at(16n, 2, 'metadata') },
-    // A node that is behind says what stood there before.
+    // A node that is behind answers the earlier state.
     { told: at(20n, 3, 'token_account'), found: at(18n, 2, 'metadata') },
     { found: at(22n, 2, 'metadata') },
   ];

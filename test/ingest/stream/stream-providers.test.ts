@@ -10,8 +10,8 @@ import { openStreamStage, type StageOptions, type StreamStage, until } from '../
 const SEED = process.env.SEED ?? 'providers-1';
 const MIXED = process.env.NIGHTLY === undefined ? 3 : 40;
 /**
- * Longer than a machine that is busy shows no slot, which is a gap too where nothing is replayed; and than a chain rests
- * where something is awaited.
+ * Silence after which a stream counts as dead: longer than a busy machine goes without a slot, as a restart without a
+ * replay is a gap; and longer than a chain rests while something is awaited.
  */
 const PATIENT_MS = 5_000;
 let stage: StreamStage;
@@ -22,7 +22,7 @@ async function open(modes: Partial<ProviderModes>, options: Partial<StageOptions
 
 afterEach(() => stage.close());
 
-/** Everything that happened is in the log, gaps are closed, and the newest state of every account is the ledger's. */
+/** Checks that the log has everything, gaps are closed, and every account's newest state is the ledger's. */
 async function expectWhole(): Promise<void> {
   const { chain, model } = stage;
   await stage.settled();
@@ -54,7 +54,7 @@ async function liveThrough(silenceMs = PATIENT_MS, awayAfterMs = 3_000): Promise
   return events;
 }
 
-/** What is refused as if nobody was there is told from that by looks at a chain that goes on: no stream may end where it rests. */
+/** UNAVAILABLE replays are recognised by looking whether the chain goes on, so no stream may end where it rests. */
 const TOLD_BY_LOOKS = 'unavailable';
 const PLAIN_REPLAYS = REPLAYS.filter((replay) => replay !== TOLD_BY_LOOKS);
 
@@ -95,7 +95,7 @@ describe(`a provider with (seed ${SEED})`, () => {
       stage.rpc.faults.behave(mannersNamed(manners));
       try {
         await liveThrough();
-        // Where nothing is replayed each cut is a gap, and there would be another before the last is closed.
+        // Without a replay each cut is a gap, and another would open before the last is closed.
         stage.geyser.become({ lag: null });
         await expectWhole();
       } catch (error) {

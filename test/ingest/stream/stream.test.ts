@@ -6,7 +6,7 @@ import { blocksBehind, ledgerTransactions, wrongStates } from '../support/ledger
 import { openStreamStage, type StageOptions, type StreamStage, until } from '../support/stream-stage.ts';
 
 const SEED = process.env.SEED ?? 'stream-1';
-/** Longer than a chain that rests, or this process, says nothing: else a stream is begun anew for ever. */
+/** Longer than a resting chain, or this process, is silent: else streams would be restarted for ever. */
 const SILENCE_MS = 5_000;
 const ascending = (a: bigint, b: bigint) => Number(a - b);
 let stage: StreamStage;
@@ -18,14 +18,14 @@ async function open(options: Partial<StageOptions> = {}): Promise<StreamStage> {
 
 afterEach(() => stage.close());
 
-/** Everything that happened is in the log, and the newest state of every account is the ledger's. */
+/** Checks that the log has everything, and every account's newest state is the ledger's. */
 async function expectWhole(): Promise<void> {
   const { chain, model } = stage;
   await stage.settled();
   const missing = ledgerTransactions(chain).filter(({ signature }) => !model.transactions.has(signature));
   expect(missing).toEqual([]);
   await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
-  // Of the blocks that were made meanwhile, too.
+  // Also for the blocks that were made meanwhile.
   await stage.settled();
 }
 
@@ -108,7 +108,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await stage.live(10);
     await expectWhole();
     expect(stage.model.gaps.size).toBe(1);
-    // A column that was added meanwhile is filled by that.
+    // The readings also fill a column that was added meanwhile.
     const isRead = (address: string) => (stage.model.readings.get(address) ?? -1n) >= end;
     await stage.restUntil('every account was read', () => known.every(isRead));
   });
@@ -208,7 +208,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await open();
     await stage.live(80);
     const middle = ledgerTransactions(stage.chain)[40]?.slot as bigint;
-    // An earlier run was asked for all of it and stopped before it had any.
+    // An earlier run was to read all of it, and stopped before it had read any.
     stage.model.gaps.set(0n, { kind: 'gap', fromSlot: 0n, toSlot: 20n, toTime: null, closed: false });
     const first = stage.start({ startSlot: middle });
     await stage.live(10);
@@ -235,7 +235,7 @@ describe(`the stream (seed ${SEED})`, () => {
     expect(closing()).toMatchObject({ closed: true });
     expect(closing()?.obstacle).toBeUndefined();
     await clipped.stop();
-    // As a version closed it that took no heed of what is older.
+    // As left by a version that closed the gap without regard to older transactions.
     const lost = ledgerTransactions(stage.chain).filter(({ slot }) => slot > ended && slot < startSlot);
     expect(lost.length).toBeGreaterThan(5);
     for (const { signature } of lost) stage.model.transactions.delete(signature);
@@ -259,7 +259,7 @@ describe(`the stream (seed ${SEED})`, () => {
     stage.start({ log: { append: log.append, close: log.close, run } });
     await stage.liveUntil('the log is full', () => log.waitingBytes() > 100_000);
     await stage.live(100);
-    // What one append of the outbox holds may come on top.
+    // One append of the outbox may come on top.
     expect(log.waitingBytes()).toBeLessThan(5_000_000);
     held = false;
     wait.resolve();

@@ -15,13 +15,13 @@ beforeEach(async () => {
   await stage.live(10);
 });
 afterEach(async () => {
-  // Whatever it waits for by then, it stops.
+  // The stream stops, whatever it waits for then.
   await stage.close();
   await board.close();
   vi.restoreAllMocks();
 });
 
-/** What a name is looked up as from now on. */
+/** Has name lookups answer this from now on. */
 function resolves(answer: () => Promise<dns.LookupAddress[]>) {
   return vi.spyOn(dns.promises, 'lookup').mockImplementation(answer as never);
 }

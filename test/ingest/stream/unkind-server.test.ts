@@ -9,7 +9,7 @@ import { wrongStates } from '../support/ledger-facts.ts';
 import { openStreamStage, type StreamStage, until } from '../support/stream-stage.ts';
 import { type Answers, ENDING, INSECURE, SILENT } from '../support/unkind.ts';
 
-// gRPC reads it once, as it is loaded: of this machine's own nothing is to be trusted here.
+// gRPC reads this once, as it is loaded: none of this machine's certificates should be trusted here.
 vi.hoisted(() => vi.stubEnv('GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', ''));
 
 const SILENCE_MS = 2_000;
@@ -30,7 +30,7 @@ afterEach(async () => {
 const ends = (events: readonly StreamEvent[]) =>
   events.flatMap((event) => (event.type === 'disconnected' ? [event.reason] : []));
 
-/** What metrics, `/ready` and the screen make of the same events. */
+/** What metrics, `/ready` and the screen show for these events. */
 async function told(events: readonly StreamEvent[]) {
   const registry = new Registry();
   const metrics = streamMetrics(registry);
@@ -39,7 +39,7 @@ async function told(events: readonly StreamEvent[]) {
   return { connected, words: streamWords(metrics.state()) };
 }
 
-/** Streams from what answers so, then from a kind server behind the same address. */
+/** Streams from a misbehaving server, then from a good one behind the same address. */
 async function expectTold(reason: RegExp, silenceMs: number, scheme = 'http'): Promise<StreamEvent[]> {
   const { events } = stage.start({ endpoint: `${scheme}://127.0.0.1:${board.port}`, silenceMs });
   await until('it is told', () => ends(events).length > 0);

@@ -25,14 +25,14 @@ test(`transactions that cannot be read are missing at once, and read over RPC (s
   await stage.live(120);
   const spoiltSoFar = () =>
     model.order.filter(isTransaction).filter((record) => legibility(record) !== 'whole');
-  // Which are spoilt how goes by how many blocks were made before.
+  // Which are spoilt, and how, depends on how many blocks were made before.
   await stage.liveUntil('both kinds came', () => new Set(spoiltSoFar().map(legibility)).size === 2);
   geyser.faults.spoil(null);
   await stage.settled();
 
   const spoilt = spoiltSoFar();
   expect(new Set(spoilt.map(legibility))).toEqual(new Set(['accounts', 'none']));
-  // Nothing of a slot that nobody can read counts as known before it was read again.
+  // Nothing of a slot with an unreadable update counts as known before it was read again.
   for (const record of spoilt.filter((one) => legibility(one) === 'none')) {
     const marked = model.order.findIndex(
       ({ kind, ...of }) => kind === 'marker' && 'slot' in of && of.slot === record.slot,
@@ -50,10 +50,10 @@ test(`transactions that cannot be read are missing at once, and read over RPC (s
   expect(events.filter(({ type }) => type === 'disconnected')).toEqual([]);
 });
 
-/** No chain comes to it, and a node that is asked for it waits. */
+/** A slot that no chain reaches: a node that is asked for it would wait. */
 const NEVER = 2n ** 52n;
 
-/** A stream that has brought some such updates. */
+/** Streams some updates of which only that slot can be read. */
 async function noisy(of: 'account' | 'transaction') {
   stage = await openStreamStage({ seed: SEED, policies: 10, skipChance: 0 });
   await stage.live(20);
@@ -72,7 +72,7 @@ test(`an account that cannot be read, of a slot that never comes, keeps no other
   geyser.faults.hide(new Set(Array.from({ length: 8 }, (_, at) => tip + BigInt(at + 1))));
   await stage.live(8);
   expect(wrongStates(chain, model)).not.toEqual([]);
-  // Nothing is written behind the hole: no state comes by itself.
+  // Nothing is written after the hole, so no state comes by itself.
   await stage.restUntil('the gap is opened', () => model.gaps.has(tip + 1n));
   await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
 });
@@ -83,7 +83,7 @@ test(`a transaction that cannot be read, of a slot that never comes, leaves a ga
   expect(model.gaps.has(NEVER)).toBe(false);
   const gaps = [...model.gaps.keys()].filter((slot) => slot > 0n);
   expect(gaps.length).toBeGreaterThan(0);
-  // Nothing from there on counts as known before it was read again.
+  // Nothing from that slot on counts as known before it was read again.
   for (const slot of gaps) {
     const opened = model.order.findIndex((one) => one.kind === 'gap' && one.fromSlot === slot);
     const marked = model.order.findIndex((one) => one.kind === 'marker' && one.slot === slot);
@@ -103,7 +103,7 @@ test(`a transaction that cannot be read keeps no hole from being read that begin
   geyser.faults.noise('transaction', tip + 1n);
   await stage.live(10);
   geyser.faults.noise('transaction', null);
-  // Far enough that a gap of that slot alone would be closed before the hole is one.
+  // Far enough that a gap of that slot alone would be closed before the hole becomes a gap.
   for (let made = 0; made < 28; made += 1) await chain.produce([]);
   await stage.restUntil('the hole is a gap', () =>
     model.order.some((one) => one.kind === 'gap' && one.fromSlot === tip + 1n && one.toSlot > one.fromSlot),
@@ -113,7 +113,7 @@ test(`a transaction that cannot be read keeps no hole from being read that begin
   expect(missing).toEqual([]);
 });
 
-/** What is done about updates that cannot be read, in words, where the slot released last is that one. */
+/** Notes in words what is done about unreadable updates, with this slot as the last released. */
 function doing(last: bigint | null) {
   const done: string[] = [];
   const known = new Set<bigint>();
@@ -143,7 +143,7 @@ test('what cannot be read is of the slot that it says where the stream is near t
   unreadable.ofFollowed(['b'], 1_001n, 1_000n);
   unreadable.update({ type: 'unreadable', of: 'transaction', slot: 99n });
   expect(done).toEqual(['all at 101', 'a at 103', 'b at 1001', 'gap 99 to 99']);
-  // A hole may begin behind the slot that was released last: it is no part of another's gap.
+  // A hole may begin after the slot released last: it is not part of another gap.
   unreadable.released(101n);
   expect(done).toHaveLength(4);
   unreadable.released(103n);

@@ -10,7 +10,7 @@ afterEach(() => {
 
 const HOUR_MS = 3_600_000;
 
-/** A stream that has just released a slot, and what is said of it. */
+/** A stream that has just released a slot; notes what the watchdog says. */
 function watching() {
   const said: string[] = [];
   const dog = watch({

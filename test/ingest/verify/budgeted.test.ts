@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** A client that counts what it takes, and what the node was asked since. */
+/** A client with a budget that counts what it takes, and the requests to the node since. */
 function counted(onTaken = () => {}, signal = AbortSignal.any([])) {
   const asked = () => METHODS.reduce((sum, method) => sum + stage.rpc.asked(method), 0);
   const before = asked();
@@ -28,7 +28,7 @@ function counted(onTaken = () => {}, signal = AbortSignal.any([])) {
   return { rpc, taken: () => taken, asked: () => asked() - before };
 }
 
-/** As of what is to be struck out, in a slot about which a node has no blocks. */
+/** Options of a read of a transaction to be struck, in a slot around which a node has no blocks. */
 const ABOUT_A_HOLE: ReadOptions = { commitment: 'finalized', keptFrom: 40n, madeAt: 40n };
 const jump = () => stage.rpc.faults.behave({ jumped: { fromSlot: 20n, toSlot: 50n } });
 
@@ -48,7 +48,7 @@ test('so does each about what is to be struck out', async () => {
   const reading = rpc.getSignaturesForAddress(stage.chain.programId, null, 1, ABOUT_A_HOLE);
   await expect(reading).rejects.toThrow('no time of a block about');
   expect(taken()).toBeGreaterThan(10);
-  // It does not come to the list.
+  // It does not get as far as the list.
   expect(taken() - 1).toBe(asked());
 });
 

@@ -12,7 +12,7 @@ const disputed = {
   stored: { disputed: { index: 3 } },
 } as Parameters<typeof decideDispute>[0];
 
-/** What a node tells of a call of the program by another's, with another meta. */
+/** A node's answer of a transaction in which another program calls ours, with another meta. */
 function reading(meta: object): TransactionRecord {
   const told = JSON.parse(
     Buffer.from(toJson(run([theirs({ call: ours({ emitCpi: credit(1) }) })]), false)).toString(),

@@ -15,7 +15,7 @@ test('what is stored of many transactions that the chain has not is asked for in
   };
   const { verification } = storedState({ query } as unknown as Store);
   const ghosts = Array.from({ length: 2_000 }, (_, slot) => ({ signature: `s${slot}`, slot: BigInt(slot) }));
-  // One whose slot died may be there in two.
+  // A transaction whose slot died may be stored in two slots.
   const again = { signature: 's0', slot: 5_000n };
   const traces = (await verification?.tracesOf([...ghosts, again])) ?? [];
   expect(Math.max(...asked)).toBeLessThanOrEqual(500);

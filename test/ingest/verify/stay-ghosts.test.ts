@@ -21,10 +21,10 @@ const at = (slot: number): PlacedTransaction => ({
 const ON_CHAIN = [800, 1_000, 1_001, 1_900].map(at);
 const GHOST = at(1_100);
 
-/** Whether a node has that slot; which of those behind the address is asked is decided for each question. */
+/** Whether a node has that slot. Which node behind the address answers is decided for each request. */
 type Backend = (slot: number) => boolean;
 const whole: Backend = () => true;
-/** It began again from a snapshot. */
+/** A node that began again from a snapshot. */
 const holed: Backend = (slot) => slot < 900 || slot > 1_400;
 
 /** Several nodes behind one address. */
@@ -56,7 +56,7 @@ function addressOf(next: (method: string) => Backend, chain = ON_CHAIN) {
   return { asked, rpc: rpcOver(pool, 1_000, { commitment: 'confirmed' }) };
 }
 
-/** How many were struck out; null where the comparison broke off. */
+/** How many were struck; null where the comparison broke off. */
 async function struck(stored: readonly PlacedTransaction[], { rpc }: ReturnType<typeof addressOf>) {
   const records: LogRecord[] = [];
   const found = await verifyNext(
@@ -120,7 +120,7 @@ test('what none of them has is struck out once all was asked three times', async
   const unasked = addressOf(() => whole);
   expect(await struck(ON_CHAIN, unasked)).toBe(0);
   const listOnce = unasked.asked.filter((method) => method === 'getSignaturesForAddress').length;
-  // Beside each list of the window whether the index reaches behind the ghost.
+  // Beside each list of the window, one to see whether the index reaches behind the ghost.
   expect(lists).toBe(3 * (listOnce + 1));
 });
 
@@ -130,7 +130,7 @@ test('what a list lacks and a later one has stays, though no node tells the tran
     const address = addressOf((method) => {
       if (method === 'getTransaction') told += 1;
       if (method === 'getTransaction') return holed;
-      // Two of them, each asked for three times in a round.
+      // Two lists, each asked for three times in a round.
       return method === 'getSignaturesForAddress' && told < rounds * 6 ? holed : whole;
     });
     expect(await struck(ON_CHAIN, address)).toBeNull();

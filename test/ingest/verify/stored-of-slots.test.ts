@@ -7,7 +7,7 @@ import { key, signature, TIME } from '../../api/support/rows.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 
 const ROWS = 200_000;
-/** What a row's place takes in memory: its policy or mint, its slot and its signature. */
+/** Bytes in memory for a row: its policy or mint, its slot and its signature. */
 const PLACE_BYTES = 44 + 8 + 88;
 const FIRST = 1_000n;
 const ASKED = [
@@ -40,7 +40,7 @@ const write = (name: string, has_index: number, block_time: number | null, polic
 test('of several readings the highest stands, of the same the last one, in whatever parts they are', async () => {
   const { placeUnknown, placeKnown, struck } = READING;
   const inserts = [
-    // One that is read again, once with another's row beside it; the last of two that are alike has no time.
+    // Some are read again, once beside another's row; of two that are alike the last has no time.
     [write('1', placeUnknown, null), write('2', placeKnown, TIME), write('5', placeKnown, TIME)],
     [write('1', placeKnown, TIME), write('2', placeKnown, null), write('4', placeKnown, TIME)],
     [write('3', placeKnown, null), write('3', placeUnknown, TIME), write('4', struck, TIME)],

@@ -71,7 +71,7 @@ async function verify(
   );
   return { found, records };
 }
-/** One of those that are final. */
+/** A final transaction with this outcome. */
 const having = (wanted: PlacedTransaction['outcome']) =>
   listed.find(({ outcome, slot }) => outcome === wanted && slot < 100n) as PlacedTransaction;
 const placeOf = (slot: bigint, signature: Uint8Array) =>
@@ -96,14 +96,14 @@ const indexedTo = (last: bigint): Rpc => ({
   },
 });
 
-/** A node that lists these and tells half of each. */
+/** A node that lists these and answers half of each. */
 const unreadable = (some: readonly PlacedTransaction[]): Rpc => ({
   ...rpc,
   getTransaction: async (signature, read) =>
     some.some((one) => one.signature === signature) ? { meta: null } : rpc.getTransaction(signature, read),
 });
 
-/** What accounts are to be read again for it. */
+/** The accounts that are to be read again after a comparison. */
 async function readAgain(stored: readonly PlacedTransaction[]) {
   const read: string[] = [];
   await verify(stored, {
@@ -220,7 +220,7 @@ describe('what is stored, beside what is final on the chain', () => {
       `${accountOf(decodeBase58(lost.signature) as Uint8Array)} at ${slot}`,
     ]);
     expect(await readAgain(listed)).toEqual([]);
-    // That nobody saw how it left them is told before it is: by then nobody would find it any more.
+    // Unseen changes are logged before the strike: after it they could not be found any more.
     const accounts = { writtenBy: () => [key('one')], read: () => {}, readAll: () => {} };
     const { records } = await verify(others, { accounts });
     expect(records.map(({ kind }) => kind)).toEqual([
@@ -397,10 +397,10 @@ describe('what is stored, beside what is final on the chain', () => {
       },
     };
     const after = { told: slot, before: slot };
-    // Nobody can read it yet: what it wrote is not known.
+    // It cannot be read yet, so what it wrote is not known.
     await verify(without, { ...kept, rpc: unreadable([lost]) });
     expect(told).toEqual(['all']);
-    // Neither what is listed there nor what is stored is compared as long as the gap is open.
+    // While the gap is open, nothing in it is compared.
     const { records: passed } = await verify(without, { ...kept, openGaps: async () => [gap] });
     expect(passed).toEqual([{ kind: 'verified', slot, struck: [] }]);
     expect((await verify(without, { ...kept, openGaps: async () => [gap] }, after)).found).toBeNull();
@@ -411,7 +411,7 @@ describe('what is stored, beside what is final on the chain', () => {
       { kind: 'verified', slot, struck: [ghost] },
     ]);
     expect((await verify([...listed, ghost], kept, after)).found).toBeNull();
-    // A process that finds the gap open knows no more of what is there than that.
+    // A process that finds the gap open knows nothing else about its slots.
     const lateOfNext = createLateSlots();
     const next = { ...kept, late: lateOfNext, open: createOpenSlots(lateOfNext) };
     expect((await verify(without, { ...next, openGaps: async () => [gap] }, after)).found).toBeNull();
@@ -434,7 +434,7 @@ describe('what is stored, beside what is final on the chain', () => {
         (await rpc.getSignaturesForAddress(...args)).filter(({ signature }) => signature !== last.signature),
     };
     await expect(verify(listed, { rpc: { ...rpc, ...lacking } })).rejects.toThrow('lacks');
-    // Few are older: more than the node lists would be another chain's.
+    // Few are older: with more, the node would look like one of another chain.
     const firstBlock = (listed.at(-20) as PlacedTransaction).slot;
     stage.rpc.faults.behave({ firstBlock });
     await expect(verify(listed)).rejects.toThrow(`first block is ${firstBlock}`);
@@ -505,7 +505,7 @@ test('windows of what is behind follow one another, and at the tip there is a re
   const running = verifyForever({
     rpc: {
       ...rpc,
-      // Another slot is final with each look.
+      // With each look another slot is final.
       getSlot: async () => tip + 32n + BigInt(windows.length),
       getSignaturesForAddress: async () => [],
     },
@@ -532,7 +532,7 @@ test('windows of what is behind follow one another, and at the tip there is a re
     },
   });
   await reached;
-  // Who does not rest looks in the same turn.
+  // Without a rest the next look would be in the same turn of the event loop.
   await new Promise(setImmediate);
   expect(windows).toEqual([5_000n, 10_001n, 15_002n, tip + 3n]);
   expect(looks).toBe(windows.length);

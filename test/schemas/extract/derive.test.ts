@@ -24,7 +24,7 @@ interface Ran {
   told: ChainTransaction;
   /** Calls of the program that emit. */
   emitting: number;
-  /** What is told of it, cut behind each line, where the logs say so: read once for all tests. */
+  /** What is extracted with logs cut behind each line, where the logs say so; computed once for all tests. */
   cut: readonly Extract[];
 }
 let chain: Chain;
@@ -57,7 +57,7 @@ function readCut(told: ChainTransaction, isSaid: boolean): Extract[] {
   return Array.from(cutAtEveryLine(told.logs ?? [], isSaid), (logs) => extracted(chain, { ...told, logs }));
 }
 
-/** What no transaction of its kind says, whatever else it has. */
+/** Amounts that a transaction with cut logs never decides. */
 const NEVER_TOLD = ['ProfitSwept.profit'];
 
 describe(`transactions whose logs were cut at every line (seed "${SEED}")`, () => {
@@ -115,7 +115,7 @@ describe(`transactions whose logs were cut at every line (seed "${SEED}")`, () =
     for (const { tx, told, cut } of ran) {
       const [event] = tx.events;
       if (event === undefined || tx.events.length > 1) continue;
-      // Not a line of its logs.
+      // With none of its log lines.
       const [extract] = cut;
       if (extract?.status !== 'derived') continue;
       const whole = extracted(chain, told);

@@ -19,7 +19,7 @@ type Format = 'geyser' | 'json';
 const told = (format: Format, payload: Uint8Array) =>
   namedAccounts({ format, payload })?.map(encodeBase58).sort() ?? null;
 
-/** What the tests change of either form. */
+/** The parts of either format that tests change. */
 interface Changed {
   transaction: { message: { instructions: { programIdIndex: number }[]; addressTableLookups?: unknown } };
   meta?: unknown;
@@ -98,7 +98,7 @@ describe('a transaction whose calls have much data (json)', () => {
       return process.cpuUsage(began).user;
     };
     const read = () => spent(() => expect(legibility({ format: 'json', payload })).toBe('whole'));
-    // On the same machine, however slow it is.
+    // Compared with other work on the same machine, however slow that is.
     const plain = () => spent(() => bs58.decode(data));
     expect(Math.min(read(), read(), read())).toBeLessThan((CALLS * Math.min(plain(), plain(), plain())) / 10);
   });

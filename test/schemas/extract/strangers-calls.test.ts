@@ -20,15 +20,15 @@ const [MINT, OWN, AUTHORITY] = [61, 62, 63].map((fill) => new Uint8Array(32).fil
   Uint8Array,
 ];
 
-/** What is written on mints, as the program's own client names it. */
+/** Discriminators of the token metadata interface, by their names in the program's own client. */
 const OF_MINTS = Object.entries(token).flatMap(([name, data]): [string, Uint8Array][] =>
   data instanceof Uint8Array && data.length === 8 ? [[name, data]] : [],
 );
 
 let chain: Chain;
-/** Of each kind a transaction that has its event and no other, its logs cut in front of all. */
+/** For each kind, a transaction with an event of it alone, and logs cut before the first line. */
 let cut: Map<string, ChainTransaction>;
-/** One that routes another policy's fees. */
+/** A transaction that routes another policy's fees. */
 let another: ChainTransaction | undefined;
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ beforeAll(async () => {
       const first = cut.get(event.kind);
       if (!KINDS.includes(event.kind) || (first !== undefined && event.kind !== 'Routed')) continue;
       const told = { ...toldByNode(block, tx), logs: ['Log truncated'] };
-      // Others show theirs in calls, which no cut takes away.
+      // Other transactions emit events by calls, which are not cut.
       if (extracted(chain, told).status !== 'derived') continue;
       if (first === undefined) cut.set(event.kind, told);
       else if (!sameBytes(policyOf(told), policyOf(first))) another ??= told;
@@ -59,7 +59,7 @@ function derived(tx: ChainTransaction): Extract & { status: 'derived' } {
   return extract;
 }
 
-/** That its event is of. */
+/** The policy of its event. */
 const policyOf = (tx: ChainTransaction) => derived(tx).events[0]?.of?.policy as Uint8Array;
 
 /** The token accounts of that policy. */
@@ -122,7 +122,7 @@ describe(`calls that strangers put beside one of the program (seed ${SEED})`, ()
 });
 
 describe(`policies that strangers add behind the accounts of a call (seed ${SEED})`, () => {
-  /** A transaction that decides no amount, its calls of the program given more accounts. */
+  /** A transaction that decides no amount, with more accounts in its calls of the program. */
   const undecidedWith = (tx: ChainTransaction, added: readonly Uint8Array[]): ChainTransaction => {
     const more = added.map((address) => ({ address, writable: true }));
     const given = tx.calls.map((one) =>
@@ -179,7 +179,7 @@ describe(`calls of the program that another program makes (seed ${SEED})`, () =>
       ...tx.calls.map((one) => ({ ...one, depth: one.depth + 1 })),
     ],
   });
-  /** As a source tells them that leaves out how deep an inner call is. */
+  /** The transaction from a source that does not say how deep inner calls are. */
   const flattened = (tx: ChainTransaction): ChainTransaction => ({
     ...tx,
     depthsTold: false,
@@ -209,7 +209,7 @@ test('what is written on mints is all of it', () => {
 });
 
 describe(`lamports that strangers send and have counted beside a call of the program (seed ${SEED})`, () => {
-  /** So many more were there after, or before where it is less than none. */
+  /** The token balances with more lamports counted before and after. */
   const raised = (tx: ChainTransaction, by: { before: bigint; after: bigint }): ChainTransaction => ({
     ...tx,
     tokenBalances: () =>
@@ -232,7 +232,7 @@ describe(`lamports that strangers send and have counted beside a call of the pro
       const many = raised(tx, { before: 0n, after: 7n });
       expect(derived({ ...many, calls: [...tx.calls, ...syncs(tx)] })).toEqual(before);
       expect(derived({ ...many, calls: [...syncs(tx), ...tx.calls, ...syncs(tx)] })).toEqual(before);
-      // There may have been none to count.
+      // A sync may have found no new lamports.
       expect(derived({ ...tx, calls: [...tx.calls, ...syncs(tx, 2)] })).toEqual(before);
       expect(derived({ ...tx, calls: [...syncs(tx), ...syncs(tx), ...tx.calls] })).toEqual(before);
     }
@@ -261,7 +261,7 @@ describe(`lamports that strangers send and have counted beside a call of the pro
 describe(`what runs below a call of the program (seed ${SEED})`, () => {
   const ONE = [1, 0, 0, 0, 0, 0, 0, 0];
   const isOurs = ({ data }: Call) => INSTRUCTIONS_WITH_EVENT.has(discriminatorOf(data));
-  /** With one more below it, in front of all others. */
+  /** The transaction with one more inner call in its program call, before all others. */
   const withBelow = (tx: ChainTransaction, accounts: readonly Uint8Array[]): ChainTransaction => ({
     ...tx,
     calls: tx.calls.flatMap((one) =>
@@ -339,7 +339,7 @@ describe(`what runs below a call of the program (seed ${SEED})`, () => {
     const inner = below(tx);
     expect(inner.length).toBeGreaterThan(0);
     const calls = tx.calls.map((one) => (inner.includes(one) ? withFee(one) : one));
-    // Who paid is no account of the policy: what left it is not told here.
+    // The paying account is not the policy's: what left the policy is not decided by it.
     expect(derived({ ...tx, calls })).toEqual(derived(tx));
     const cutShort = calls.map((one) =>
       one.data[0] === 26 ? { ...one, data: one.data.subarray(0, 18) } : one,

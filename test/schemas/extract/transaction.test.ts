@@ -43,7 +43,7 @@ const anyTransaction = fc
   .tuple(fc.array(anyRun, { minLength: 1, maxLength: 3 }), fc.boolean())
   .map(([runs, failed]) => run(runs, failed));
 
-/** What the program emitted, in execution order, told from the script and not from logs. */
+/** What the program emitted, in execution order, from the script and not from logs. */
 function emitted(what: Run): Uint8Array[] {
   const mine = Buffer.compare(what.program, PROGRAM) === 0;
   return (what.steps ?? []).flatMap((step) => {
