@@ -13,7 +13,7 @@ import { mannersNamed } from './rpc/manners.ts';
 import { serveRpc } from './rpc/server.ts';
 import { serveVenues } from './venues/server.ts';
 
-/** Pace of a lived past: slow enough that a stream misses little of a new address before its filter has it. */
+/** Pause between blocks of a past: a stream should miss little of a new address before its filter names it. */
 const PAST_BLOCK_MS = 15;
 
 const FIXED_PORTS = { geyser: 10_000, rpc: 8899, venues: 8900 };

@@ -9,7 +9,7 @@ type RefusedAction = (world: World, subject: Subject) => Action | null;
 
 const stranger = seededKey('stranger');
 
-/** Actions that the program refuses; null where the policy does not allow to build one. */
+/** Actions that the program refuses; null where one cannot be made for the policy. */
 const REFUSED_ACTIONS: readonly RefusedAction[] = [
   (_, { policy }) => ({ kind: 'set_paused', mint: policy.mint, by: policy.guardian, paused: false }),
   (_, { policy }) => ({ kind: 'set_agent', mint: policy.mint, by: stranger, agent: stranger }),

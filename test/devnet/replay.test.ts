@@ -12,7 +12,7 @@ test('a long replay lets others have their turn, and comes whole and in order', 
   const life = createLife(chain, { seed: 'replay', policies: 2 });
   for (let made = 0; made < BLOCKS; made += 1) await chain.produce(life.next());
   const first = chain.firstSlot + 1n;
-  /** Turns of the event loop, and those between which blocks were read. */
+  /** Turns of the event loop, and those after which a block was read. */
   let turns = 0;
   const between = new Set<number>();
   let over = false;

@@ -147,7 +147,7 @@ test('an upgrade makes each container anew that a file of the repository is moun
   );
   expect(mounting).toContain('prometheus');
   expect(named.toSorted()).toEqual(mounting.toSorted());
-  // ClickHouse is restarted before the migration, not after it.
+  // ClickHouse is made anew before the migration, so that the migration runs with its new configuration.
   const [first, ...rest] = block.split('run --rm migrate');
   expect([first?.includes(' clickhouse'), rest.join('').includes(' clickhouse')]).toEqual([true, false]);
 });
