@@ -369,7 +369,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     );
     const { rows } = await cutRows(page);
     expect(rows).toBeGreaterThan(5);
-    // The printed list grows only while its frame holds whole rows.
+    // A frame that is as tall as all drawn rows must not have the list draw more and more of them.
     expect(rows).toBeLessThan(30);
     expect(await note.textContent()).toMatch(
       new RegExp(`^Events 1 to ${rows} of 40 read here, newest first; all of them: /coins/${MINT}/activity`),

@@ -70,7 +70,7 @@ describe('bodies', () => {
         socket.write('POST /api/agent/echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
         for (let n = 0; n < 7; n += 1) {
           socket.write(piece);
-          // Write piece by piece: the first one too many is answered with 413, the others are dropped.
+          // Piece by piece: the first one is answered with 413 already, the others are dropped.
           if (n === 0) await awaited(() => expect(text).toContain('413'));
           await othersTurn();
         }

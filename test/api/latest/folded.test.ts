@@ -284,7 +284,7 @@ test('a key that was left out is known once its rows are few, with what was told
     await readAll(folded, rows);
     return [KEYS[5] as string, LOW, MIDDLE].map((one) => textOf(folded.get(one)));
   };
-  // After a new one it is as long as before, and nothing that was told about it is kept.
+  // A new key is in front: LOW is as long as before, and nothing that was told about it is kept.
   const tell = () => folded.has(LOW) && folded.told(LOW, 'told', 0);
   const added = [...rowsOf(5), ...many, ...others];
   expect(await readAgain(added, tell)).toEqual([first(5), undefined, first(1_000)]);

@@ -92,7 +92,7 @@ test('while the store is silent an answer from memory says how old it is, then t
     return reply;
   });
   expect([old.status, old.text]).toEqual([200, first.text]);
-  // The index's part of an agent's posts is as old.
+  // What is served beside an agent's posts is as old.
   expect((await api.get(`/coins/${key('coin')}/posts`)).headers.get('age')).toMatch(/^[1-6]$/);
   await awaited(async () => expect((await later()).status).toBe(500), LOOK_EVERY_MS);
   expect((await api.get('/health')).status).toBe(200);
