@@ -1,13 +1,13 @@
 #!/bin/sh
-# Makes the secrets of a deployment in SECRETS_DIR (default ./secrets): random passwords, and the addresses and
-# accounts that carry them. Asks for what only you know. What is there stays as it is.
+# Makes the secrets of a deployment in SECRETS_DIR (default ./secrets): random passwords, and the URLs and account files
+# that contain them. Asks for what only you know. Files that exist are kept.
 set -eu
 dir=${SECRETS_DIR:-./secrets}
 umask 077
 mkdir -p "$dir"
-# One that was there already may be open.
+# A directory that existed before may be readable by others.
 chmod 700 "$dir"
-# Each container has a user of its own, so the files are readable; the directory is yours alone.
+# Each container runs as a different user, so every user may read the files; only you may enter the directory.
 keep() {
   [ -e "$dir/$1" ] || printf '%s\n' "$2" > "$dir/$1"
   chmod 444 "$dir/$1"
