@@ -25,7 +25,7 @@ export function createByteWriter(expected: number): ByteWriter {
   };
   const writer: ByteWriter = {
     u8: (value) => {
-      // The place first: making it may replace the buffer.
+      // Reserve the place first: that may replace the buffer.
       const start = room(1);
       buffer.writeUInt8(value, start);
     },

@@ -1,6 +1,6 @@
 import type { GapObstacle } from '../../schemas/records.ts';
 
-/** What an obstacle is on the wire and in a row; of both at most one is there. */
+/** An obstacle as the fields of a wire record or of a row; at most one of the two is set. */
 export interface ObstacleParts {
   unread: string | null;
   firstSlot: bigint | null;

@@ -17,17 +17,17 @@ import { recordBytes } from './size.ts';
 import { TOPICS_OF } from './topics.ts';
 
 export interface MemoryLogOptions {
-  /** Offset that each topic goes on with; a topic not named starts at 0. */
+  /** The offset of each topic's next record; a topic not named starts at 0. */
   startOffsets: Partial<Record<Topic, bigint>>;
   /** Bytes that may wait unread; `append` waits above it. */
   maxBytes?: number;
-  /** A batch is cut at this many records, behind a slot's marker, or where no more is there. */
+  /** The most records of a batch; it ends earlier behind the last marker among them, or where no more records wait. */
   maxBatch?: number;
-  /** Told of a batch that failed before it is handed out again. */
+  /** Called with the error of a failed batch, before the batch is handed out again. */
   onFailure?: (error: unknown) => void;
-  /** False from when on nothing more of it may be written. */
+  /** False once nothing read from this log may be written to the database any more. */
   owned?: () => boolean;
-  /** For how long what comes behind a batch is gathered before it is handed out; asked with each batch. */
+  /** For how many milliseconds records behind a batch are gathered before the next one; asked with each batch. */
   lingerMs?: () => number;
 }
 
@@ -36,11 +36,11 @@ export type MemoryLog = LogWriter &
     waitingBytes(): number;
     /** The offset that the next record of a topic gets. */
     end(topic: Topic): bigint;
-    /** Somebody waits for what is being gathered. */
+    /** Ends the gathering at once: a client waits for the records. */
     hurry(): void;
   };
 
-/** So many entries are not held up to be joined by more. */
+/** Where this many entries wait, a batch is handed out without gathering more. */
 const ENOUGH = 1_000;
 
 interface Queue {
@@ -48,17 +48,20 @@ interface Queue {
   next: bigint;
   entries: LogEntry[];
   wake: (() => void) | null;
-  /** Who waits for what is behind an entry to be applied. */
+  /** Appends that wait until the entry at `offset` is applied. */
   owed: { offset: bigint; resolve: () => void }[];
 }
 
-/** What no stream and no history brings again: told once, by who tells at once what has nobody look for it any more. */
+/**
+ * Kinds that neither stream nor history brings again: each is appended once, right before a record after which nobody
+ * looks for it any more.
+ */
 const TOLD_ONCE = new Set<LogRecord['kind']>(['unseen']);
 
 /**
  * The log inside one process: one partition a topic, bounded, and nothing of it outlives the process. What was not
- * materialised is streamed again from the stored position; what would not be is acknowledged once it is applied, or the
- * log is at its end.
+ * materialised is streamed again from the stored position. An append with records that would not come again (TOLD_ONCE)
+ * resolves only once they are applied, or the log has ended.
  */
 export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   const { maxBytes = 128 * 1024 * 1024, maxBatch = MOST_AT_ONCE, owned = () => true } = options;
@@ -108,7 +111,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
       if (queue.entries.length < ENOUGH) await linger.due();
       if (signal.aborted) break;
       linger.taken();
-      // A batch that is being written when the signal comes is finished: nobody takes the partition away.
+      // A batch that is being written when the signal comes is finished: no other reader takes over the partition.
       const entries = queue.entries.slice(0, batchLength(queue.entries, maxBatch));
       try {
         await apply({ topic: queue.topic, partition: 0, entries, owned: untilLost(owned) });
@@ -131,7 +134,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     queue.owed = queue.owed.filter(({ offset }) => offset > upTo);
   };
 
-  /** Resolves once those of these are applied that are told once, or nobody reads any more. */
+  /** Resolves once the TOLD_ONCE records among these are applied, or the log is no longer read. */
   const whenApplied = async (records: readonly LogRecord[]) => {
     const once = records.filter(({ kind }) => TOLD_ONCE.has(kind));
     if (isAtEnd || once.length === 0) return;
@@ -171,7 +174,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   };
 }
 
-/** Up to the last marker inside the limit, so that a slot shows at once; up to the limit where there is none. */
+/** The next batch ends at the last marker inside the limit, so that a slot shows at once; without one, at the limit. */
 function batchLength(entries: readonly LogEntry[], maxBatch: number): number {
   const limit = Math.min(entries.length, maxBatch);
   for (let length = limit; length > 0; length -= 1) {
@@ -180,7 +183,7 @@ function batchLength(entries: readonly LogEntry[], maxBatch: number): number {
   return limit;
 }
 
-/** Of a batch what was lost once stays lost: what was left out meanwhile is written with the next try alone. */
+/** `owned` for one try of a batch: once false it stays false, for only the next try writes rows left out meanwhile. */
 function untilLost(owned: () => boolean): () => boolean {
   let isLost = false;
   return () => {
@@ -189,7 +192,7 @@ function untilLost(owned: () => boolean): () => boolean {
   };
 }
 
-/** What is before it was read by this process, and is kept nowhere. */
+/** This process has handed out the missing entries already and keeps them nowhere: only a restart brings them again. */
 const restartWanted = ({ message }: OffsetGapError): Error =>
   new RetryableError(
     `the database has less than this process wrote there, as where it was restored (${message}): start again, the stream goes on from where the database is`,

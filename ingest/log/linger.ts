@@ -1,14 +1,14 @@
-/** Holds up who hands batches out, so that what comes meanwhile goes together. */
+/** Delays the next batch, so that entries that arrive meanwhile go into it together. */
 export interface Linger {
-  /** Resolves once the next batch may be taken: for all who wait at the same moment. */
+  /** Resolves once the next batch may be taken, for all topics at the same moment. */
   due(): Promise<void>;
-  /** A batch is taken: the next waits. */
+  /** A batch was taken: begins the delay before the next. */
   taken(): void;
-  /** Somebody waits for what there is. */
+  /** Ends the current delay at once: a client waits for what has arrived. */
   hurry(): void;
 }
 
-/** @param waitMs from one batch to the next; asked with each, 0 where nothing is to be held up */
+/** @param waitMs milliseconds from one batch to the next; asked with each batch, 0 for no delay */
 export function createLinger(waitMs: () => number): Linger {
   let rest: Promise<void> = Promise.resolve();
   let end: (() => void) | null = null;

@@ -1,6 +1,6 @@
 /**
- * A batch that does not follow on what its reader has applied, as where a database was lost or restored while its
- * group's place in the log was kept: what is between would never be read.
+ * A batch begins behind the offset that has to be applied next, as after a database was lost or restored while its
+ * consumer group kept its place in the log: the records between would never be read.
  */
 export class OffsetGapError extends Error {
   override name = 'OffsetGapError';

@@ -5,13 +5,13 @@ export type Topic = 'accounts' | 'transactions' | 'readings' | 'dead-letters';
 
 export const TOPICS: readonly Topic[] = ['accounts', 'transactions', 'readings', 'dead-letters'];
 
-/** Topics of which nothing may be left out; of readings the newest is enough. */
+/** Topics of which no record may be left out; of readings the newest is enough. */
 export const HISTORY_TOPICS: readonly Topic[] = ['accounts', 'transactions'];
 
 /** Up to which slots a log is whole. */
 export interface LogPosition {
   slot: bigint;
-  /** The same of followed addresses; no later than `slot`. */
+  /** The same for the states of followed addresses; never above `slot`. */
   followed: bigint;
 }
 
@@ -33,7 +33,7 @@ export interface LogEntry {
   writtenAt?: number;
 }
 
-/** Entries of a batch. */
+/** The most entries of a batch. */
 export const MOST_AT_ONCE = 5_000;
 
 /** Consecutive entries of one partition, in offset order. */
@@ -44,8 +44,8 @@ export interface LogBatch {
   /** Unix milliseconds at which the newest of them was appended; absent where the log ends with its process. */
   writtenAt?: number;
   /**
-   * Another number each time that the group gave out its partitions: whoever had this one in between may have written of
-   * what is handed out now. Absent where nobody else reads.
+   * Another number each time that the group assigns its partitions: another process may have had this partition in
+   * between, and written rows of what is handed out now. Absent where no other process reads the log.
    */
   assignment?: number;
   /** False once the partition was taken away: stop, write nothing more. */

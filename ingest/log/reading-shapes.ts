@@ -52,13 +52,14 @@ const SHAPES: { [T in Reading['type']]: Shape<Omit<ReadingOf<T>, 'type'>> } = {
   },
 };
 
-/** In logs of before, a reading is of a token account: nobody asks for that. */
+/** Older logs name a token account in place of the venue account: stored under that, no query asks for the reading. */
 const byVenueAccount = ({ tokenAccount, ...rest }: { tokenAccount?: unknown }): object =>
   tokenAccount === undefined ? rest : { ...rest, venueAccount: tokenAccount };
 
 /**
- * A reading as the log has it. One of a later version has no row, and would keep what is behind it out for ever.
- * @throws TypeError where it is none that is known
+ * Checks a reading of the log. One that only a later version knows has no row, and could keep its batch from being
+ * applied for ever.
+ * @throws TypeError where its kind is not known, or a field is missing or has another type
  */
 export function knownReading(value: unknown): Reading {
   const { type } = (value ?? {}) as { type?: unknown };

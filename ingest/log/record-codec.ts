@@ -3,10 +3,10 @@ import { createByteReader, createByteWriter } from './bytes.ts';
 import { LAYOUTS, type Layout } from './record-layouts.ts';
 import { recordBytes } from './size.ts';
 
-/** First byte of every record. A reader of a later version goes on reading this one: the log is the history. */
+/** First byte of every record. Later versions of the reader must go on reading this one: the log is the history. */
 const VERSION = 1;
 
-/** Bytes that are no record of a version that is known. */
+/** Bytes that are no record of a known version. */
 export class UnreadableRecordError extends Error {
   override name = 'UnreadableRecordError';
 }

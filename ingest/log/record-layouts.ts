@@ -86,14 +86,14 @@ const plainGap = layout<Omit<GapRecord, 'before' | 'obstacle'>>('gap', 4, {
   closed: flag,
 });
 
-/** What follows the fields that a kind began with. */
+/** The fields that a kind of record was given later; on the wire they follow those that it began with. */
 interface Tail<R> {
   has(record: R): boolean;
   write(record: R, to: ByteWriter): void;
   read(from: ByteReader): Partial<R>;
 }
 
-/** Records that were written before there was a tail, or have nothing to say in it, end in front of it. */
+/** A layout with a tail. A record from before the tail existed, or with nothing to say in it, ends in front of it. */
 const extended = <Plain, R extends Plain>(plain: Layout<Plain>, tail: Tail<R>): Layout<R> => ({
   tag: plain.tag,
   write: (record, to) => {

@@ -1,10 +1,10 @@
-/** Whether a value of JSON is what should stand there: it was written by who may be of a later version, or of none. */
+/** Whether a JSON value has the expected type: what wrote it may be of a later version, or no version of ours. */
 export type Check<T> = (value: unknown) => value is T;
 
-/** The checks of all fields; that of one which may be absent allows it. */
+/** A check for every field; the check of an optional field accepts undefined too. */
 export type Shape<T> = { [K in keyof T]-?: Check<T[K]> };
 
-/** Of a list of words any: a later version may have more. */
+/** Any string passes, also where T is a union of literals: a later version may have more of them. */
 export const text = <T extends string>(value: unknown): value is T => typeof value === 'string';
 export const flag: Check<boolean> = (value) => typeof value === 'boolean';
 export const finite = (value: unknown): value is number => Number.isFinite(value);
@@ -18,7 +18,7 @@ export const upTo =
 
 const U64 = 0xffff_ffff_ffff_ffffn;
 
-/** A whole number from 0 on in decimal digits, where a number of JSON may be too small for it. */
+/** An unsigned 64-bit integer in decimal digits, since it may be more than a JSON number holds exactly. */
 export const u64Text = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{1,20}$/.test(value) && BigInt(value) <= U64;
 

@@ -3,7 +3,7 @@ import type { LogRecord } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import { HISTORY_TOPICS, type Topic } from './port.ts';
 
-/** Where a record of each kind goes; markers and gaps to every partition there. */
+/** The topics of each kind of record. Markers, gaps and verified records go to every partition of theirs. */
 export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
   account: ['accounts'],
   transaction: ['transactions'],
@@ -16,7 +16,7 @@ export const TOPICS_OF: Record<LogRecord['kind'], readonly Topic[]> = {
   carried: ['accounts'],
   unseen: ['accounts'],
   reading: ['readings'],
-  // Each goes where its record would.
+  // A part goes to the topic of the record that it belongs to.
   part: [],
   'dead-letter': ['dead-letters'],
 };
@@ -39,7 +39,7 @@ const KEYS_OF: { [K in LogRecord['kind']]: KeyOf<Extract<LogRecord, { kind: K }>
   'dead-letter': ({ where }) => textKey(where),
 };
 
-/** What decides the partition of a record; null for one that goes to all of them, or names its own. */
+/** The bytes that decide the partition of a record; null for one that goes to every partition, or names its own. */
 export const keyOf = (record: LogRecord): Uint8Array | null =>
   // The kind picks the function of its own type, which the compiler cannot follow through the map.
   (KEYS_OF[record.kind] as KeyOf<LogRecord>)(record);

@@ -27,7 +27,7 @@ export const numberOrNull: WireField<number | null> = {
   read: (from) => from.optionalNumber(),
 };
 
-/** Milliseconds of a clock, in the form of one that may be null. */
+/** Milliseconds of a clock, on the wire in the form of `numberOrNull`. */
 export const clock: WireField<number> = {
   write: (value, to) => to.optionalNumber(value),
   read: (from) => from.optionalNumber() ?? 0,
@@ -43,7 +43,7 @@ export const bytes: WireField<Uint8Array> = {
   read: (from) => from.bytes(),
 };
 
-/** Of what is never empty. */
+/** For bytes that are never empty: no bytes stand for null. */
 export const bytesOrNull: WireField<Uint8Array | null> = {
   write: (value, to) => to.bytes(value ?? new Uint8Array(0)),
   read: (from) => {
@@ -57,7 +57,7 @@ export const text: WireField<string> = {
   read: (from) => from.text(),
 };
 
-/** Of what is never empty. */
+/** For text that is never empty: '' stands for null. */
 export const textOrNull: WireField<string | null> = {
   write: (value, to) => to.text(value ?? ''),
   read: (from) => {
@@ -66,7 +66,7 @@ export const textOrNull: WireField<string | null> = {
   },
 };
 
-/** A value by its place in a list: append only. */
+/** A value by its index in `list`, to which values may only be appended. */
 export const oneOf = <T>(list: readonly T[]): WireField<T> => ({
   write: (value, to) => {
     const place = list.indexOf(value);
@@ -80,7 +80,7 @@ export const oneOf = <T>(list: readonly T[]): WireField<T> => ({
   },
 });
 
-/** @param shown what of a value is JSON, and the value of that. */
+/** @param shown turns a value into what is written as JSON, and back. */
 export const json = <T, Shown = T>(shown: { of(value: T): Shown; back(shown: Shown): T }): WireField<T> => ({
   write: (value, to) => to.text(JSON.stringify(shown.of(value))),
   read: (from) => shown.back(JSON.parse(from.text()) as Shown),

@@ -16,25 +16,25 @@ export interface Outgoing {
 }
 
 /**
- * An account, a transaction or a reading (a catalogue of thousands of pairs) over this is cut in parts, which are put
- * together where they are read; another record goes to the dead letters with hash and length in place of its bytes.
+ * A larger account, transaction or reading (a catalogue of thousands of pairs) is cut in parts, which the reader puts
+ * together; any other larger record goes to the dead letters, with its hash and length in place of its bytes.
  */
 export const MOST_RECORD_BYTES = 900_000;
-/** A broker takes one batch per partition and request, of a million bytes unless it is told otherwise. */
+/** A broker takes one batch per partition and request, of a million bytes unless it is configured otherwise. */
 const MOST_PARTITION_BYTES = 950_000;
 const MOST_ROUND_BYTES = 8_000_000;
-/** Of a message's envelope, about. */
+/** Approximate bytes of a message's envelope. */
 const ENVELOPE = 100;
 
-/** The partition of a key; the same for ever, or a key's records are no longer in one order. */
+/** The partition of a key. This must never change, or the records of a key are no longer in one order. */
 function partitionOf(key: Uint8Array, partitions: number): number {
   return crc32(key) % partitions;
 }
 
 /**
- * What to send for some records, in rounds: each round is acknowledged before the next is sent. A marker follows
- * every record before it, a marker stands for those that it follows on, and nothing behind the record of a gap or of a
- * comparison is sent before that record.
+ * What to send for some records, in rounds: each round is acknowledged before the next is sent. A marker is sent after
+ * every record before it, the last of a run of markers is sent for all of them, and nothing behind a gap or verified
+ * record is sent before that record.
  */
 export function planRounds(records: readonly LogRecord[], partitions: Record<Topic, number>): Outgoing[][] {
   const rounds: Outgoing[][] = [];
@@ -68,7 +68,7 @@ export function planRounds(records: readonly LogRecord[], partitions: Record<Top
   return rounds;
 }
 
-/** Whether nothing is lost of one marker where the next alone is sent: no hole between them, and no hour begins. */
+/** Whether `next` alone can be sent for both: there is no hole in or after `one`, and no hour begins with `next`. */
 const standsFor = (next: MarkerRecord, one: MarkerRecord): boolean =>
   next.parent === one.slot && one.missed === undefined && hourOf(next.blockTime) === hourOf(one.blockTime);
 
@@ -119,7 +119,7 @@ function toOne(record: LogRecord, partitions: Record<Topic, number>): Outgoing[]
 const isCut = (record: LogRecord) =>
   record.kind === 'account' || record.kind === 'transaction' || record.kind === 'reading';
 
-/** Messages by topic, those of one in their order. */
+/** Messages by topic, those of one topic in their order. */
 export function byTopic<M extends { topic: string }>(messages: readonly M[]): [string, M[]][] {
   const topics = new Map<string, M[]>();
   for (const message of messages) {
@@ -132,7 +132,7 @@ export function byTopic<M extends { topic: string }>(messages: readonly M[]): [s
 
 function tooLarge(record: LogRecord, encoded: Uint8Array): DeadLetterRecord {
   const hash = createHash('sha256').update(encoded).digest('hex');
-  // A letter's own record stands in the log, or did not come from it.
+  // The record that a dead letter is about stands in the log, or did not come from it: its bytes can be left out.
   if (record.kind === 'dead-letter')
     return { ...record, bytes: Buffer.from(`${encoded.length} bytes of sha256 ${hash}`) };
   const bytes = Buffer.from(`sha256 ${hash}, ${encoded.length} bytes`);

@@ -2,13 +2,13 @@
 export interface BatchSize {
   now(): number;
   applied(): void;
-  /** The partition was taken away meanwhile. @param tried of so many */
+  /** The partition was taken away while a batch was being applied. @param tried how many records that batch had */
   lost(tried: number): void;
 }
 
 /**
- * A member that is busy for longer than its session loses its partitions, and would be so again with the same batch, for
- * ever: half of it is tried next, down to one record. What is applied in time brings the number up again.
+ * A group member that is busy for longer than its session loses its partitions, and would lose them to the same batch
+ * again and again: half as many records are tried next, down to one. Batches that are applied in time raise the number.
  */
 export function createBatchSize(most: number): BatchSize {
   let size = most;
@@ -17,7 +17,7 @@ export function createBatchSize(most: number): BatchSize {
     applied: () => {
       size = Math.min(most, size + Math.ceil(size / 8));
     },
-    // Of partitions that are lost together each tells it.
+    // Partitions that are lost together each call this: half of `tried`, not of `size`, halves it once only.
     lost: (tried) => {
       size = Math.min(size, Math.max(1, Math.floor(tried / 2)));
     },

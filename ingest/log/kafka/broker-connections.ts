@@ -2,11 +2,11 @@ import net from 'node:net';
 import tls from 'node:tls';
 
 const KEEP_ALIVE_MS = 60_000;
-/** A silent broker is not asked for this long, so that whoever chooses a broker chooses another. */
+/** For this long a silent broker gets no new connection, so that kafkajs chooses another broker. */
 const LEFT_ALONE_MS = 5_000;
-/** For this long it is the last one that a new client begins with. */
+/** For this long a silent broker comes last in the list that a new client begins with. */
 const REMEMBERED_MS = 60_000;
-/** A broker answers the requests of a connection one after the other: one that was heard of since is only slow. */
+/** A broker answers a connection's requests one after the other: one that sent anything this recently is only slow. */
 const HEARD_WITHIN_MS = 8_000;
 
 export interface Connecting {
@@ -19,16 +19,16 @@ export interface Connecting {
 /** Connections to brokers, of all clients of one cluster in this process. */
 export interface Connections {
   connect(to: Connecting): net.Socket;
-  /** Tells that a request to a broker (host:port) timed out: where nothing else came from it, its connections are ended. */
+  /** A request to a broker (host:port) timed out: unless it sent something else lately, its connections are ended. */
   timedOut(broker: string): void;
-  /** The same brokers, those that answered first. */
+  /** The same brokers, with the silent ones last. */
   inOrder(brokers: readonly string[]): string[];
 }
 
 /**
- * A stopped or unreachable broker still accepts connections, or keeps those it has, and the client goes on asking it
- * for one timeout after the other. So the first timeout ends its connections, and for a while it refuses new ones as
- * a broker that is down does, which the client knows to go round.
+ * A stopped or unreachable broker still accepts connections, or keeps those it has, and kafkajs goes on sending it
+ * requests that each wait for a timeout. So the first timeout ends the broker's connections, and for a while new ones
+ * fail as if the broker were down, in which case kafkajs tries another.
  * @param now milliseconds that only go forward
  */
 export function createConnections(now: () => number = () => performance.now()): Connections {
@@ -79,13 +79,13 @@ function endedAlready(error: Error): net.Socket {
 }
 
 /**
- * The client lets go of a connection once more with each try to begin anew, and one that has ended would put each of them
- * off until it is connected.
+ * kafkajs calls `unref` on its last socket again with each reconnect. A socket that has ended would put each call off
+ * with a listener for a connection that never comes.
  */
 function letGo(socket: net.Socket): void {
   socket.unref = () => socket;
 }
 
-/** With the code of a broker that is down: the client tries another then, instead of giving up. */
+/** Has the error code of a broker that is down, with which kafkajs tries another broker instead of giving up. */
 const unanswered = (broker: string): Error =>
   Object.assign(new Error(`${broker} does not answer`), { code: 'ECONNREFUSED' });

@@ -10,10 +10,10 @@ import './kafkajs/zstd.ts';
 
 const { ConfigResourceTypes, Kafka, logLevel } = kafkajs;
 
-/** A broker that leaves a request unanswered for this long is gone round. */
+/** A broker that leaves a request unanswered for this long counts as silent, and another is asked. */
 const REQUEST_MS = 10_000;
 
-/** A client of a Kafka cluster. Nothing is connected before it is used. */
+/** A client of a Kafka cluster, which connects when it is first used. */
 export function createKafkaClient(settings: KafkaSettings, logger: Logger): KafkaClient {
   const connections = createConnections();
   const kafka = new Kafka({
@@ -60,7 +60,7 @@ export function createKafkaClient(settings: KafkaSettings, logger: Logger): Kafk
     },
     createTopics: async (topics) => {
       await (await admin()).createTopics({
-        // It takes a topic that some broker has not heard of yet for a failure.
+        // Waiting here fails where some broker has not heard of the topic yet.
         waitForLeaders: false,
         topics: topics.map(({ topic, partitions, replication, config }) => ({
           topic,

@@ -6,7 +6,7 @@ export interface KafkaSettings {
   tls: boolean;
   sasl: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string } | null;
   clientId: string;
-  /** What is appended says that it is of this one, and what is read has to be; null or absent: of any. */
+  /** The log's program: appended records name it, and those that are read may name no other; null or absent: any. */
   program?: Uint8Array | null;
 }
 
@@ -17,7 +17,7 @@ export interface WireMessage {
   value: Uint8Array;
 }
 
-/** Where the first of some messages stands in its partition. */
+/** The offset of the first of the messages that one send appended to a partition. */
 export interface Appended {
   topic: string;
   partition: number;
@@ -34,24 +34,24 @@ export interface WireRecord {
   offset: bigint;
   value: Uint8Array;
   writtenAt: number;
-  /** Of which it says that it is; of those that went out together the first says so for all. */
+  /** The program that the record names; of the records of one send to a partition only the first does, for all. */
   program?: Uint8Array | null;
 }
 
-/** Some messages of one partition, as one fetch brought them, with the unix milliseconds of their appending. */
+/** Messages of one partition as one fetch brought them, with the unix milliseconds at which each was appended. */
 export interface WireBatch {
   topic: string;
   partition: number;
   messages: WireRecord[];
-  /** Tells the group that this member lives. @throws where the group goes on without it or rebalances. */
+  /** Tells the group that this member is alive. @throws where the group goes on without it or rebalances. */
   heartbeat(): Promise<void>;
   /** Moves the group's place to `next`. @throws where the partition is no longer this member's. */
   commit(next: bigint): Promise<void>;
-  /** Goes on behind `offset` in the next fetch, without telling the group. */
+  /** Has the next fetch begin behind `offset`, without committing it. */
   passed(offset: bigint): void;
-  /** Has the next fetch begin at `offset`; what is left of this batch is worthless. */
+  /** Has the next fetch begin at `offset`; the rest of this batch must not be applied. */
   rewind(offset: bigint): void;
-  /** False once the consumer stops, or a seek has made the batch worthless. */
+  /** False once the consumer stops, or a seek has made the batch stale. */
   running(): boolean;
 }
 
@@ -60,11 +60,11 @@ export interface ConsumeOptions {
   topics: readonly string[];
   /** Batches of different partitions come at once, those of one partition one after the other. */
   onBatch(batch: WireBatch): Promise<void>;
-  /** The group gave this member these partitions by topic; those it had before and no longer has are gone. */
+  /** The group assigned these partitions to this member, by topic, in place of all that it had before. */
   onAssigned(assignment: ReadonlyMap<string, readonly number[]>): void;
-  /** What was assigned is being taken away; with the error that did it, where it was no other member. */
+  /** The assignment is being taken away; `why` is the error behind it, null for a rebalance. */
   onRevoked(why: Error | null): void;
-  /** The consumer is at its end and does not start again by itself. */
+  /** The consumer has ended and does not restart by itself. */
   onCrash(error: Error): void;
 }
 
@@ -88,24 +88,24 @@ export interface NewTopic {
 }
 
 export interface KafkaClient {
-  /** Of which its records are; null where nobody asks. */
+  /** The program that its records belong to; null where that is not checked. */
   readonly program: Uint8Array | null;
   brokerCount(): Promise<number>;
   /** Partitions of each of these topics; one that does not exist is not in the answer. */
   partitionCounts(topics: readonly string[]): Promise<Map<string, number>>;
   createTopics(topics: readonly NewTopic[]): Promise<void>;
-  /** Some settings of a topic, as they hold there. */
+  /** The values that a topic has for these settings. */
   topicConfig(topic: string, names: readonly string[]): Promise<Map<string, string>>;
   offsets(topic: string): Promise<PartitionOffsets[]>;
   /** The first offset that was appended at or after a time, in unix milliseconds; the end where there is none. */
   offsetsAt(topic: string, millis: number): Promise<Map<number, bigint>>;
   /** How many consumers are in a group. */
   groupMembers(group: string): Promise<number>;
-  /** Where a group goes on in a topic, by partition; null where it has committed nothing. */
+  /** The offset that a group reads next in a topic, by partition; null where it has committed nothing. */
   groupOffsets(group: string, topic: string): Promise<Map<number, bigint | null>>;
   deleteGroup(group: string): Promise<void>;
   producer(): Promise<WireProducer>;
-  /** @throws where the brokers refuse the group, or its topics, to this login: it does not start again by itself. */
+  /** @throws where brokers refuse this login the group or its topics: such a consumer does not restart by itself. */
   consume(options: ConsumeOptions): Promise<WireConsumer>;
   close(): Promise<void>;
 }

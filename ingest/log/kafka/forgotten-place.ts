@@ -7,16 +7,17 @@ import { topicName } from './topics.ts';
 
 export interface ForgottenPlace {
   prefix: string;
-  /** Of whoever fills the database. */
+  /** The consumer group that fills the database. */
   group: string;
-  /** The last offsets that the database has. */
+  /** The last applied offset of each partition, as the database has it. */
   applied: Offsets;
   logger: Logger;
 }
 
 /**
- * Warns where a group has no place in what its database was filled from: brokers forget that of one which nobody was in for
- * a week, and then it reads from the beginning. What comes again changes nothing, and nothing new comes before it is through.
+ * Warns where a group has no committed offsets in the log that its database was filled from: brokers forget those of a
+ * group that had no member for a week, and it reads from the beginning then. Records that come again change nothing,
+ * and nothing new is applied before they are through.
  */
 export async function tellForgottenPlace(
   client: Pick<KafkaClient, 'groupOffsets' | 'offsets'>,
@@ -31,12 +32,12 @@ export async function tellForgottenPlace(
         'the brokers have forgotten the group’s place: the log is read again from its beginning, and no figure moves until what is applied already is through',
       );
   } catch (error) {
-    // It was to be told, no more: whoever reads the log says what is in the way.
+    // This only warns: if brokers do not answer, reading the log fails with its own error.
     logger.debug({ error: messageOf(error) }, 'whether the group has a place in the log is not known');
   }
 }
 
-/** Records that the log and the database have, of partitions where the group has committed nothing. */
+/** How many applied records the log still has in partitions where the group has committed nothing. */
 async function appliedWithoutPlace(
   client: Pick<KafkaClient, 'groupOffsets' | 'offsets'>,
   prefix: string,

@@ -2,11 +2,14 @@ import { setTimeout } from 'node:timers/promises';
 import { ConfigError } from '../../../runtime/errors.ts';
 import type { KafkaClient } from './cluster.ts';
 
-/** Where the partitions ended when this process had appended to them last. */
+/** Where each partition ended after this process had last appended to it. */
 export interface LogEnds {
-  /** Looks whether they end there still. @throws ConfigError where one has lost its end */
+  /** Checks that every partition still reaches its end. @throws ConfigError where one has lost it */
   mustStand(): Promise<void>;
-  /** So many were appended to a partition, the first at that offset. @throws ConfigError where that was behind its end */
+  /**
+   * `count` messages were appended, the first at offset `first`.
+   * @throws ConfigError where that is before the known end
+   */
   appended(topic: string, partition: number, first: bigint, count: number): void;
 }
 
@@ -14,9 +17,9 @@ const LOOKS = 5;
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * What a look at the ends of a log finds wrong is true once each of several has found it: a leader that is new, or one that
- * stood still and does not know yet that another leads, tells an older end for a moment.
- * @param look throws what it finds as a ConfigError
+ * A problem with the ends of a log counts only once each of several looks has found it: a new leader, or one that stood
+ * still and does not know yet that another leads, reports an older end for a moment.
+ * @param look throws a problem that it finds as a ConfigError
  */
 export async function mustHoldLastingly(look: () => Promise<void>, everyMs = LOOK_EVERY_MS): Promise<void> {
   for (let looks = 1; ; looks += 1) {
@@ -30,8 +33,9 @@ export async function mustHoldLastingly(look: () => Promise<void>, everyMs = LOO
 }
 
 /**
- * A partition that ends before what was appended to it has lost it: a broker came back without its newest files, or one
- * leads that never had them. What is appended then would stand at offsets that readers have passed, and sums have.
+ * A partition that ends before the last records appended to it has lost them: a broker came back without its newest
+ * files, or a broker leads that never had them. New records would get offsets that readers and sums have passed
+ * already.
  */
 export function createLogEnds(client: Pick<KafkaClient, 'offsets'>, everyMs?: number): LogEnds {
   const ends = new Map<string, Map<number, bigint>>();
@@ -48,7 +52,7 @@ export function createLogEnds(client: Pick<KafkaClient, 'offsets'>, everyMs?: nu
   return {
     mustStand: () => mustHoldLastingly(look, everyMs),
     appended: (topic, partition, first, count) => {
-      // An acknowledgement need not say where.
+      // An acknowledgement need not tell the offset.
       if (first < 0n) return;
       const partitions = ends.get(topic) ?? new Map<number, bigint>();
       ends.set(topic, partitions);

@@ -11,8 +11,8 @@ const EMPTY_DATABASE =
   'Give this log an empty database (CLICKHOUSE_URL) and run migrate, or the other log back (KAFKA_TOPIC_PREFIX).';
 
 /**
- * That a log may be written to: records would stand a second time at offsets that sums have already, where it has lost
- * its end or is another one; and where it has grown past that end unnoticed, they do.
+ * Checks that a log may be written to. Where it has lost its end or is another log, new records would get offsets that
+ * sums have counted already; where it has grown past its old end unnoticed, such records are there.
  * @throws ConfigError that says what to do.
  */
 export async function mustReachApplied(
@@ -42,8 +42,8 @@ async function reachesApplied(
 }
 
 /**
- * That a database can go on with this log. Sums are versioned by the log's offsets: those of a log that begins anew
- * would lose against what is there; and what retention has deleted before it was applied is nowhere.
+ * Checks that a database can go on with this log. Sums are versioned by the log's offsets: those of a log that begins
+ * anew would lose against the stored ones; and records that retention deleted before they were applied are nowhere.
  * @throws ConfigError that says what to do.
  */
 export async function mustBeSameLog(
@@ -72,7 +72,7 @@ interface Place {
   writtenAt: number | null;
 }
 
-/** Nothing of what is applied was appended after the newest of it: who finds such a record finds one written over it. */
+/** A record at an applied offset that was appended later than the newest applied one is not the one applied there. */
 async function mustBeWhatWasApplied(
   client: Pick<KafkaClient, 'offsetsAt'>,
   database: string,

@@ -7,14 +7,15 @@ import type { KafkaClient, WireBatch } from './cluster.ts';
 import { topicOf } from './topics.ts';
 
 /**
- * Of which program a log is stands in a header of its records, which retention leaves with each that it leaves, and who
- * does not know it passes over. A log that was written before there was one is of whoever goes on with it.
+ * The header in which records name the program that their log belongs to. Every record that retention leaves keeps it,
+ * and a reader that does not know it passes over it. A log from before it existed belongs to the program that goes on
+ * with it.
  */
 const HEADER = 'program';
 
 const KEY_BYTES = 32;
 
-/** What the record of a partition carries: the first of each that goes out together says of which program all are. */
+/** The headers of each record of a send, by partition: the first record to a partition names the program for all. */
 export function sayingProgram(program: Uint8Array | null): (partition: number) => { headers?: IHeaders } {
   const said = new Set<number>();
   return (partition) => {
@@ -30,7 +31,7 @@ export function programIn(headers: IHeaders | undefined): Uint8Array | null {
   return value instanceof Uint8Array && value.length === KEY_BYTES ? value : null;
 }
 
-/** Of another program than the one that is asked for: the first such record of a batch. */
+/** The first record of a batch that names another program than PROGRAM_ID; both are base58. */
 export interface Foreign {
   other: string;
   programId: string;
@@ -38,7 +39,7 @@ export interface Foreign {
   place: string;
 }
 
-/** What a batch of history has of another program: sums without the history of the one would look whole. */
+/** The first record of another program in a batch of history: sums that lack the history of one would look whole. */
 export function foreignIn(
   client: Pick<KafkaClient, 'program'>,
   prefix: string,
@@ -55,17 +56,17 @@ export function foreignIn(
   return null;
 }
 
-/** Who has nothing of a log yet was given one of another. */
+/** The error for a process that has applied nothing of the log: the log it was given is another program's. */
 export const logOfAnother = (prefix: string, { other, programId }: Foreign): ConfigError =>
   ofAnotherProgram(`the log of KAFKA_TOPIC_PREFIX ${prefix}`, other, programId);
 
-/** To go on with it as the other would be no better, where both have written to it. */
+/** The error for a log that both programs have written to: it would be no better to go on with it as the other one. */
 export const logOfTwo = (prefix: string, { other, programId, place }: Foreign): ConfigError =>
   new ConfigError(
     `the log of KAFKA_TOPIC_PREFIX ${prefix} has records of the program ${named(other)} (${place}), and PROGRAM_ID is ${named(programId)}: another wrote to it, and neither goes on with it. Give ${programId} a log of its own in another KAFKA_TOPIC_PREFIX with an empty database (CLICKHOUSE_URL), and run migrate. Where that database was filled from another log, give it that one back`,
   );
 
-/** A time of an append is of whoever appended: it need not be one. */
+/** The appending client chooses the time of a record: it need not be a valid date. */
 const timeOf = (millis: number): string => {
   const time = new Date(millis);
   return Number.isNaN(time.getTime()) ? 'at an unknown time' : time.toISOString();

@@ -8,7 +8,7 @@ import { applyBatch } from './reader.ts';
 import { createAssembly, DEFAULT_LIMITS } from './record-parts.ts';
 import { topicName } from './topics.ts';
 
-/** Some consecutive offsets of a partition: the first, and the one behind the last. */
+/** Consecutive offsets of a partition: `from` is the first, `to` the one behind the last. */
 export interface Range {
   topic: Topic;
   partition: number;
@@ -21,7 +21,7 @@ export interface RangesOptions {
   ranges: readonly Range[];
   logger: Logger;
   signal: AbortSignal;
-  /** Told how many of the records are behind it. */
+  /** Called with how many records of all ranges are done. */
   onProgress?: (done: number) => void;
 }
 
@@ -39,10 +39,10 @@ export async function logRanges(
   return all;
 }
 
-/** The first parts of a record stand before the place where it is whole. */
+/** How many offsets the first part of a record may stand before the last, at which the record is whole. */
 const PARTS_WITHIN = 1_000n;
 
-/** A range with what may hold the first parts of its first records. @param low the first offset that the log has */
+/** A range that begins early enough for the first parts of its first records. @param low the log's first offset */
 export function withParts(range: Range, low: bigint): Range {
   const from = range.from - PARTS_WITHIN;
   return { ...range, from: from < low ? low : from };
@@ -52,8 +52,9 @@ export const recordsIn = (ranges: readonly Range[]): number =>
   ranges.reduce((sum, { from, to }) => sum + Number(to - from), 0);
 
 /**
- * Reads some ranges of the log once, beside whoever else reads it: batches of different partitions at once, those of
- * one in order. A batch that fails is handed out again. Resolves when all are applied or the signal was given.
+ * Reads some ranges of the log once, in a group of its own beside other readers: batches of different partitions at
+ * once, those of one in order. A batch that fails is handed out again. Resolves when all are applied or the signal was
+ * given.
  * @throws Error where the consumer ends by itself.
  */
 export async function readRanges(
@@ -69,7 +70,7 @@ export async function readRanges(
   if (wanted.size === 0) return;
   const open = new Set(wanted.keys());
   const ended = Promise.withResolvers<void>();
-  // It may be rejected before anybody waits for it.
+  // It may reject before anything awaits it, which must not count as an unhandled rejection.
   ended.promise.catch(() => {});
   const assembly = createAssembly({ ...DEFAULT_LIMITS, beginsAnywhere: true });
   const size = createBatchSize(MOST_AT_ONCE);
@@ -108,7 +109,7 @@ export async function readRanges(
   try {
     for (const { topic, partition, to } of await logRanges(client, prefix, topics)) {
       const range = wanted.get(`${topicName(prefix, topic)}/${partition}`);
-      // Those that are not wanted would be read from their beginning.
+      // Without this a partition that is not wanted would be read from its beginning.
       consumer.seek(topicName(prefix, topic), partition, range?.from ?? to);
     }
     await Promise.race([ended.promise, aborted(signal)]);

@@ -13,7 +13,7 @@ import { partitionsOf, topicName } from './topics.ts';
 const FIRST_STEP = 200n;
 
 interface Place {
-  /** Of the log, by which what is applied is known. */
+  /** `topic/partition`, with the log's own name of the topic: the key of the applied markers. */
   key: string;
   topic: string;
   partition: number;
@@ -27,11 +27,11 @@ interface Place {
 
 /**
  * The slots up to which the log is whole: the lowest last marker over all partitions of accounts and transactions,
- * read from their ends backwards. Retention may have deleted a partition's last one: where everything before what is
- * left was applied, that one is it. Null where some partition has none.
- * @param applied asked where a marker is missing, and where what is read is of another program: who has something of the
- * log applied is told of two that wrote to it.
- * @throws ConfigError where what is read there is of another program.
+ * read from their ends backwards. Retention may have deleted a partition's last marker: where everything that it
+ * deleted was applied, the last applied marker is the one. Null where some partition has none.
+ * @param applied asked where a marker is missing, and where a record names another program: if anything of the log is
+ * applied, the error says that two programs wrote to it.
+ * @throws ConfigError where a record that is read names another program.
  */
 export async function readLogPosition(
   client: KafkaClient,
@@ -56,7 +56,7 @@ export async function readLogPosition(
     const foreign = await readToEnd(client, prefix, places, unread);
     if (foreign !== null) throw ((await applied()).size > 0 ? logOfTwo : logOfAnother)(prefix, foreign);
   }
-  // One that never had a record has no marker anywhere.
+  // A partition that never had a record has no marker anywhere.
   if (places.some(({ high }) => high === 0n)) return null;
   const deleted = places.some(({ marker }) => marker === null) ? await applied() : null;
   const markers = places.flatMap(
@@ -69,14 +69,17 @@ export async function readLogPosition(
   };
 }
 
-/** That a log may be written to, and a database begun with it. @throws ConfigError where it ends as one of another program */
+/**
+ * Checks that a log may be written to, and a database begun with it.
+ * @throws ConfigError where its end names another program
+ */
 export const mustBeOfProgram = async (
   client: KafkaClient,
   prefix: string,
   applied: () => Promise<ReadonlyMap<string, AppliedMarker>>,
 ): Promise<void> => void (await readLogPosition(client, prefix, applied));
 
-/** Likewise, asked until the brokers answer; null where the signal was given first, and nothing may be written. */
+/** Retries `mustBeOfProgram` until the brokers answer; null where the signal came first: nothing may be written. */
 export const untilOfProgram = (
   client: KafkaClient,
   prefix: string,
@@ -93,7 +96,7 @@ export const untilOfProgram = (
     options,
   );
 
-/** Between it and what the partition still has there is nothing that was not applied, so no later one either. */
+/** The last applied marker, where all that retention deleted was applied: no later marker is among that. Else null. */
 const lastApplied = ({ low }: Place, applied: AppliedMarker | undefined): LogPosition | null =>
   applied !== undefined && applied.next >= low ? applied : null;
 
@@ -102,7 +105,7 @@ const lowest = (slots: readonly bigint[]): bigint => slots.toSorted(ascending)[0
 const ascending = (a: bigint, b: bigint) => (a < b ? -1 : Number(a > b));
 const later = (a: bigint, b: bigint) => [a, b].sort(ascending)[1] as bigint;
 
-/** Bytes that are no record are no marker either: whoever writes the database makes a dead letter of them. */
+/** Null also for bytes that are no record: a materialiser makes a dead letter of them. */
 function markerIn(value: Uint8Array): LogPosition | null {
   try {
     const record = decodeRecord(value);
@@ -115,7 +118,7 @@ function markerIn(value: Uint8Array): LogPosition | null {
   }
 }
 
-/** What it came upon of another program, and read no further. */
+/** Reads the wanted places to their ends. @returns the first record of another program, at which it stops; else null */
 async function readToEnd(
   client: KafkaClient,
   prefix: string,
@@ -125,7 +128,7 @@ async function readToEnd(
   const keyOf = (at: { topic: string; partition: number }) => `${at.topic}/${at.partition}`;
   const open = new Map(wanted.map((place) => [keyOf(place), place]));
   const done = Promise.withResolvers<Foreign | null>();
-  // It may be rejected before anybody waits for it.
+  // It may reject before anything awaits it, which must not count as an unhandled rejection.
   done.promise.catch(() => {});
   const group = `${places[0]?.topic}-position-${randomUUID()}`;
   const onBatch = async (batch: WireBatch) => {
@@ -148,15 +151,15 @@ async function readToEnd(
     topics: [...new Set(places.map(({ topic }) => topic))],
     onBatch,
     onAssigned: () => {},
-    // Whoever joins again begins at the first offset, and not where it was told to.
+    // A consumer that joins again begins at the first offset, and not where it was told to seek.
     onRevoked: (why) =>
       done.reject(why ?? new RetryableError('the group that reads the ends of the log was ended')),
     onCrash: done.reject,
   });
   try {
-    // One that has ended by now has no places.
+    // Rejects here where the consumer has ended by now: it could not seek.
     await Promise.race([done.promise, null]);
-    // Those that are not wanted would be read from their beginning.
+    // Without this a partition that is not wanted would be read from its beginning.
     for (const place of places) {
       const from = wanted.includes(place) ? place.from : place.high;
       consumer.seek(place.topic, place.partition, from);

@@ -17,11 +17,11 @@ export interface KafkaReaderOptions {
   /** Readers of one group share the partitions. */
   group: string;
   logger: Logger;
-  /** How many partitions of these topics the database is filled from: whoever is given another one ends. */
+  /** How many partitions of each topic the database is filled from: a reader that is assigned one beyond them ends. */
   declared?: Readonly<Partial<Record<Topic, number>>>;
-  /** Told of the partitions that this reader has, by topic. */
+  /** Called with the partitions that this reader was assigned, by the cluster's names of the topics. */
   onAssigned?: (assignment: ReadonlyMap<string, readonly number[]>) => void;
-  /** Told that it has none, and why, until it is given some again. */
+  /** Called with the reason when a consumer failed: the reader has no partitions until it is assigned some again. */
   onEnded?: (error: Error) => void;
 }
 
@@ -29,12 +29,12 @@ type Apply = (batch: LogBatch) => Promise<void>;
 
 const HEARTBEAT_MS = 2_000;
 const REWIND_AFTER_MS = 500;
-/** A consumer that ends sooner was refused what it reads, and the next one is too. */
+/** A consumer that ends sooner counts as refused, as the next one will be too: the pause before that one grows. */
 const STEADY_MS = 60_000;
 
 /**
  * Reads the log as a member of a consumer group. An offset is committed only after its batch was applied. It ends with a
- * ConfigError at a partition that was added, and at records of another program, of which nothing is applied.
+ * ConfigError at a partition that was added, and at a batch with a record of another program, which is not applied.
  */
 export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptions): LogReader {
   const { prefix, group, logger } = options;
@@ -44,7 +44,7 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
       const signal = AbortSignal.any([stop, refused.signal]);
       const assembly = createAssembly();
       const size = createBatchSize(MOST_AT_ONCE);
-      /** Counts what was assigned and taken away: a batch of an older count is no longer this reader's. */
+      /** Counts assignments and their ends: a batch that came at an older count is no longer this reader's. */
       let generation = 0;
       const consume = (how: ConsumeOptions): Promise<WireConsumer> =>
         client.consume(how).catch((error) => {
@@ -75,10 +75,11 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
               },
               onAssigned: (assignment) => {
                 generation += 1;
-                // At once: nothing of another partition may be applied.
+                // Right here: nothing of an added partition may be applied.
                 const error = undeclared(ownOf(prefix, assignment), options.declared ?? {});
                 if (error !== null) refused.abort(error);
-                // Each partition is read on from where it was committed: from the first part of what is not whole.
+                // Each partition is read on from its committed offset: no later than the first part of any record
+                // that is not whole.
                 assembly.forget();
                 options.onAssigned?.(assignment);
               },
@@ -106,7 +107,7 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
   };
 }
 
-/** Partitions were added since: keys have moved between them, and a fact that comes again would count in two. */
+/** The error where a partition was added: keys have moved, and a fact that comes again would count in two. */
 function undeclared(
   own: ReadonlyMap<Topic, readonly number[]>,
   declared: NonNullable<KafkaReaderOptions['declared']>,
@@ -128,7 +129,7 @@ export type ApplyOptions = Pick<KafkaReaderOptions, 'prefix' | 'logger'> & {
   assignment?: number;
 };
 
-/** Applies the messages of a batch in parts and commits each, as long as `owned` says that the partition is this reader's. */
+/** Applies a batch's messages some at a time, and commits after each time, while `owned` says the partition is ours. */
 export async function applyBatch(
   batch: WireBatch,
   apply: Apply,
@@ -168,11 +169,11 @@ export async function applyBatch(
   } finally {
     heart.stop();
   }
-  // The client has to see it, or it does not join the group again.
+  // kafkajs has to see the failed heartbeat, or it does not join the group again.
   if (heart.failure() !== null) throw heart.failure();
 }
 
-/** False where the partition was lost, or the process stops before it could be applied. */
+/** False where the partition was lost or rewound, or the process stops before the batch is applied. */
 async function applyUntilDone(
   batch: LogBatch,
   apply: Apply,
@@ -191,7 +192,7 @@ async function applyUntilDone(
           { error: error.message },
           'the database has less than its group has read; reading that again',
         );
-        // Not at once: where retention has deleted it, this comes again and again.
+        // After a pause: where retention has deleted the missing records, this error comes again and again.
         await pause(REWIND_AFTER_MS, signal);
         rewind(error.next);
         return false;
@@ -207,7 +208,7 @@ async function applyUntilDone(
   return false;
 }
 
-/** Keeps the group's membership while a batch takes long. */
+/** Sends heartbeats while a batch is applied, so that this member stays in its group. */
 function beat(batch: WireBatch) {
   let failure: unknown = null;
   const timer = setInterval(() => {
@@ -218,7 +219,7 @@ function beat(batch: WireBatch) {
   return { failure: () => failure, stop: () => clearInterval(timer) };
 }
 
-/** Bytes that are no record become a dead letter in their place: nothing behind them may wait for ever. */
+/** Bytes that are no record become a dead letter in their place, or the records behind them would wait for ever. */
 export function entryOf(topic: Topic, partition: number, offset: bigint, value: Uint8Array): LogEntry {
   try {
     return { offset, record: decodeRecord(value) };

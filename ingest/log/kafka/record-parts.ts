@@ -11,17 +11,17 @@ import type { LogEntry } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { keyOf } from '../topics.ts';
 
-/** More than any account, transaction or list of a venue has. */
+/** More parts than any account, transaction or list of a venue needs. */
 const MOST_PARTS = 64;
-/** Of a record's bytes in one part. */
+/** Bytes of the record that one part carries. */
 const PART_BYTES = 800_000;
 
 const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
 
-/** Whether a record of so many bytes can be had in parts. */
+/** Whether a record of so many bytes can be cut in parts. */
 export const fitsInParts = (bytes: number): boolean => bytes <= PART_BYTES * MOST_PARTS;
 
-/** The parts of a record that is larger than the log takes at once, all for the partition of the record. */
+/** The parts of a record that is larger than the log takes at once; all go to the partition of the record. */
 export function cutInParts(
   record: AccountRecord | TransactionRecord | ReadingRecord,
   encoded: Uint8Array,
@@ -36,23 +36,23 @@ export function cutInParts(
   }));
 }
 
-/** Puts records together again from the parts that the partitions of the log have of them. */
+/** Puts records together again from their parts. A `place` is a partition of the log, `topic/partition`. */
 export interface Assembly {
-  /** The entries in place of one of a partition: a last part's holds the whole record; what is given up is a letter. */
+  /** What to apply in place of an entry: the whole record for its last part; a dead letter for each one given up. */
   take(place: string, entry: LogEntry): LogEntry[];
-  /** Where a partition has to be read from to have what is not whole yet; null where all of it is. */
+  /** The offset from which a partition has to be read again for its records that are not whole; null where all are. */
   pendingFrom(place: string): bigint | null;
-  /** What was whole is applied: its parts do not come again. */
+  /** All whole records of a place are applied: their parts can be dropped. */
   applied(place: string): void;
   forget(): void;
 }
 
 export interface AssemblyLimits {
-  /** Entries behind the first part of a record, after which its other parts are given up. */
+  /** A record is given up once this many offsets behind its first part it is not whole. */
   mostBehind: bigint;
   /** Bytes of parts that wait for others, in one partition. */
   mostBytes: number;
-  /** It is read from anywhere: a record whose first part was before that is nobody's loss. */
+  /** Reading began at an arbitrary offset: a record whose first part stands before that is dropped without a letter. */
   beginsAnywhere?: boolean;
 }
 
@@ -63,7 +63,7 @@ interface Held {
   bytes: number;
 }
 
-/** By hash. */
+/** Records being put together, by the hash of the whole. */
 type Records = Map<string, Held>;
 
 export const DEFAULT_LIMITS: AssemblyLimits = { mostBehind: 20_000n, mostBytes: 64 * 1024 * 1024 };
@@ -77,7 +77,7 @@ export function createAssembly(limits = DEFAULT_LIMITS): Assembly {
   const add = (records: Records, offset: bigint, part: PartRecord): Held => {
     const name = Buffer.from(part.hash).toString('hex');
     const held: Held = records.get(name) ?? { first: offset, count: part.count, parts: new Map(), bytes: 0 };
-    // A failed append may have sent some of them before.
+    // A part may come twice: a failed append may have sent some before.
     if (!held.parts.has(part.at)) held.bytes += part.bytes.length;
     held.parts.set(part.at, part.bytes);
     records.set(name, held);
@@ -85,7 +85,7 @@ export function createAssembly(limits = DEFAULT_LIMITS): Assembly {
   };
   const giveUp = (place: string, records: Records, offset: bigint): DeadLetterRecord[] => {
     const letters: DeadLetterRecord[] = [];
-    // Those that are whole are of the batch that is applied now, which holds their bytes anyway.
+    // Whole records are of the batch that is being applied, which holds their bytes anyway.
     const waiting = [...records].filter(([, held]) => !isWhole(held));
     let bytes = waiting.reduce((sum, [, held]) => sum + held.bytes, 0);
     for (const [name, held] of waiting) {

@@ -8,12 +8,12 @@ const LEADERS_WITHIN_MS = 30_000;
 /** The name that a topic of the log has in the cluster. */
 export const topicName = (prefix: string, topic: Topic): string => `${prefix}-${topic}`;
 
-/** The log's topic of a cluster's topic; null for another's. */
+/** The topic of the log that has this name in the cluster; null for a topic that is not the log's. */
 export function topicOf(prefix: string, name: string): Topic | null {
   return TOPICS.find((topic) => topicName(prefix, topic) === name) ?? null;
 }
 
-/** Partitions by the log's topic, of those that a consumer was given by the cluster's names. */
+/** An assignment by the cluster's names of topics, as one by topics of the log. */
 export function ownOf(
   prefix: string,
   assignment: ReadonlyMap<string, readonly number[]>,
@@ -31,14 +31,14 @@ export async function endsOf(client: KafkaClient, name: string): Promise<Map<num
   return new Map((await client.offsets(name)).map(({ partition, high }) => [partition, high]));
 }
 
-/** The consumer group of those who write one database; another database is filled by another group. */
+/** The consumer group of the processes that fill a database; each database has a group of its own. */
 export const materialiserGroup = (prefix: string, database: string): string =>
   `${prefix}-materialise-${database}`;
 
 export interface TopicSettings {
   prefix: string;
   partitions: number;
-  /** Null: three, or as many as there are brokers. */
+  /** Null: three, or as many as there are brokers where these are fewer. */
   replication: number | null;
   /** Milliseconds; -1 keeps everything, and the log is the history. */
   retentionMs: string;
@@ -46,14 +46,17 @@ export interface TopicSettings {
 
 const RETENTION = 'retention.ms';
 
-/** What is kept of a topic is decided by these. */
+/** The settings of a topic that decide what brokers keep of it. */
 const keeping = ({ retentionMs }: Pick<TopicSettings, 'retentionMs'>) => ({
   'cleanup.policy': 'delete',
   [RETENTION]: retentionMs,
   'retention.bytes': '-1',
 });
 
-/** Creates the topics that are not there; those that are stay as they are. Answers the names of the new ones. */
+/**
+ * Creates the topics that do not exist; existing ones stay as they are.
+ * @returns the cluster's names of the new ones
+ */
 export async function ensureTopics(client: KafkaClient, settings: TopicSettings): Promise<string[]> {
   const names = TOPICS.map((topic) => topicName(settings.prefix, topic));
   const there = await client.partitionCounts(names);
@@ -78,8 +81,8 @@ export async function ensureTopics(client: KafkaClient, settings: TopicSettings)
 }
 
 /**
- * A sentence for each way in which topics that are there are kept otherwise: somebody else made them, or was told of
- * another KAFKA_RETENTION_MS. Nothing is said of one whose settings this login may not ask for.
+ * A sentence for each setting by which existing topics are kept otherwise: somebody else made them, or with another
+ * KAFKA_RETENTION_MS. Nothing is said of a topic whose settings this login may not read.
  */
 export async function keptOtherwise(
   client: Pick<KafkaClient, 'partitionCounts' | 'topicConfig'>,
@@ -109,7 +112,7 @@ export async function keptOtherwise(
   );
 }
 
-/** What brokers say of each topic that they do not make is beside the message. @throws ConfigError with that in it */
+/** kafkajs has the reason for each topic that was refused in `errors`. @throws ConfigError with these reasons */
 const notMade =
   (partitions: number, replication: number) =>
   (error: unknown): never => {

@@ -8,8 +8,9 @@ import { partitionsOf, topicName } from './topics.ts';
 
 /**
  * The log as a Kafka cluster. Appends go out one after the other, in rounds that are acknowledged by all in-sync
- * replicas. A failed append may have sent a part; appended again, that part is there twice, which readers bear.
- * @param onLost told that the log has lost its end, in place of whoever appends: that append never resolves
+ * replicas. A failed append may have sent some records; appended again, these are there twice, which changes nothing
+ * for readers.
+ * @param onLost called when the log has lost its end, in place of a rejection: the append that finds it never resolves
  */
 export function createKafkaWriter(
   client: Pick<KafkaClient, 'partitionCounts' | 'producer' | 'offsets'>,
@@ -17,7 +18,7 @@ export function createKafkaWriter(
   onLost: ((error: ConfigError) => void) | null = null,
 ): LogWriter {
   const ends = createLogEnds(client);
-  // Nothing is summed by the offsets of readings and letters: who has lost those goes on.
+  // Nothing is summed by the offsets of readings and dead letters: a writer that has lost some of those goes on.
   const counted = new Set(HISTORY_TOPICS.map((topic) => topicName(prefix, topic)));
   let partitions: Record<Topic, number> | null = null;
   let producer: WireProducer | null = null;
@@ -27,7 +28,7 @@ export function createKafkaWriter(
     partitions ??= await partitionsOf(client, prefix);
     for (const round of planRounds(records, partitions)) {
       if (producer === null) {
-        // What broke the last one may have cost the log its end.
+        // Whatever broke the last producer may have cost the log its end.
         await ends.mustStand();
         producer = await client.producer();
       }
@@ -41,7 +42,7 @@ export function createKafkaWriter(
     try {
       await send(records);
     } catch (error) {
-      // Its sequence numbers may be off after a failure: another producer begins with its own.
+      // The producer's sequence numbers may be off after a failure: a new one begins with its own.
       const broken = producer;
       producer = null;
       void broken?.close().catch(() => {});

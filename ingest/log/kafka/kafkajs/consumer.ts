@@ -3,9 +3,9 @@ import type { ConsumeOptions, WireConsumer } from '../cluster.ts';
 import { programIn } from '../log-program.ts';
 import { RETRY } from './retry.ts';
 
-/** Longer, and stopping takes 5 s; shorter, and an idle consumer is busy asking. */
+/** If this were longer, stopping would take 5 s; if it were shorter, an idle consumer would be busy fetching. */
 const LONGEST_FETCH_MS = 200;
-/** A member that is silent for this long loses its partitions; one that was killed holds them up as long. */
+/** A member that is silent for this long loses its partitions; those of a killed member are read by nobody as long. */
 const SESSION_MS = 12_000;
 const PARTITIONS_AT_ONCE = 8;
 
@@ -22,7 +22,7 @@ export async function openConsumer(
     maxBytesPerPartition: 4 * 1024 * 1024,
     maxBytes: 32 * 1024 * 1024,
     allowAutoTopicCreation: false,
-    // Few: a start from the beginning looks up who coordinates the group, a retry does not.
+    // Few: a restart of the consumer looks up the group's coordinator again, a retry does not.
     retry: { ...RETRY, retries: 3, restartOnFailure: async () => true },
   });
   const { GROUP_JOIN, REBALANCING, CRASH, REQUEST_TIMEOUT } = consumer.events;
@@ -68,7 +68,7 @@ export async function openConsumer(
         });
       },
     });
-    // It says nothing of one that was refused, and knows no places to seek any more.
+    // `run` does not throw where the consumer was refused, and such a consumer cannot seek any more.
     if (refusal !== null) throw refusal;
     begun = true;
   } catch (error) {

@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import type { Runner } from './stop.ts';
 
-/** Of what one fetch brings, unpacked: beside it a process holds what it makes of that, in a container of 1 GB. */
+/** Bytes that one fetch may unpack: a process, in a container of 1 GB, also holds what it makes of them. */
 const MOST_FETCHED_BYTES = 64 * 1024 * 1024;
 
-/** What ends the messages of a partition where a fetch ends in the middle of a batch: kafkajs asks for the rest next. */
+/** By its name, what kafkajs throws where a fetch ends in the middle of a batch: it fetches the rest next. */
 class BeyondFetchError extends Error {
   override name = 'KafkaJSPartialMessageError';
 }
@@ -17,14 +17,14 @@ const { prototype } = createRequire(import.meta.url)('kafkajs/src/consumer/runne
 const { fetch } = prototype;
 
 /**
- * A fetch is bounded as it lies in the log, and all of it is unpacked before any of it is handed out: of data that
- * repeats, which strangers choose, a thousand times as much. So each counts what it unpacks.
+ * A fetch is bounded by its compressed size, and kafkajs unpacks all of it before it hands out any: repetitive data,
+ * which strangers can choose, becomes a thousand times as much. So each fetch counts the bytes that it unpacks.
  */
 prototype.fetch = function (nodeId) {
   return fetches.run({ bytes: 0 }, () => fetch.call(this, nodeId));
 };
 
-/** The bytes of a batch unpacked; a fetch that has had enough leaves it for the next, whose first one always comes. */
+/** Unpacks a batch. A fetch that has unpacked enough leaves it to the next, whose first batch is always unpacked. */
 export async function withinFetch(unpack: () => Promise<Buffer>): Promise<Buffer> {
   const fetched = fetches.getStore();
   if (fetched === undefined) return unpack();

@@ -6,11 +6,11 @@ import { RETRY } from './retry.ts';
 
 const { CompressionTypes } = kafkajs;
 
-/** Under the time of a request: a leader whose follower is silent says so, and is not taken for silent itself. */
+/** Less than a request's timeout: a leader with a silent follower then says so, and does not seem silent itself. */
 const ACKNOWLEDGED_WITHIN_MS = 8_000;
 const MOST_SENDS = 3;
 
-/** @param program of which what is sent says that it is */
+/** @param program that the sent records name; null: none */
 export async function openProducer(
   kafka: kafkajs.Kafka,
   program: Uint8Array | null,
@@ -38,8 +38,8 @@ export async function openProducer(
       for (let tries = 0; tries < MOST_SENDS; tries += 1) {
         appended.push(...(await sendOnce(producer, unsent, program)));
         const acknowledged = new Set(appended.map(({ topic, partition }) => `${topic}/${partition}`));
-        // Its retry leaves out a partition that has moved to a broker which answered before, and says that all was
-        // sent (tulios/kafkajs issue 1303). The same messages have the same sequence numbers when sent again.
+        // A retry inside kafkajs leaves out a partition that has moved to a broker which answered already, and reports
+        // all as sent (tulios/kafkajs issue 1303). Sent again, the messages have the same sequence numbers.
         unsent = unsent.filter(({ topic, partition }) => !acknowledged.has(`${topic}/${partition}`));
         if (unsent.length === 0) return appended;
       }
@@ -49,7 +49,7 @@ export async function openProducer(
   };
 }
 
-/** The partitions that have acknowledged their messages, and where. */
+/** Sends the messages once. @returns the partitions that acknowledged theirs, with the first offset of each */
 async function sendOnce(
   producer: kafkajs.Producer,
   messages: readonly WireMessage[],

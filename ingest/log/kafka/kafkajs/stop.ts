@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** What kafkajs 2.2.4 fetches and hands out batches with; it has no types of it. */
+/** The part of kafkajs 2.2.4 that fetches batches and hands them out; its types do not have it. */
 export interface Runner {
   running: boolean;
   fetchManager: { stop(): Promise<void> };
@@ -13,9 +13,9 @@ const { prototype } = createRequire(import.meta.url)('kafkajs/src/consumer/runne
 const { fetch } = prototype;
 
 /**
- * A consumer makes its fetchers anew when brokers come and go. One that is stopped while it waits for the former ones
- * goes on to start the new ones, and each is told at once, for ever, that there is nothing: no timer of the process
- * has its turn again, and only SIGKILL ends it. So what asks a stopped runner is stopped.
+ * A consumer makes its fetchers anew when brokers come and go. If it is stopped while it waits for the old ones to end,
+ * it still starts the new ones, and the stopped runner answers each fetch at once with nothing, for ever: no timer of
+ * the process has its turn again, and only SIGKILL ends it. So a fetch of a stopped runner stops the fetchers.
  */
 prototype.fetch = function (nodeId) {
   if (!this.running) void this.fetchManager.stop();
