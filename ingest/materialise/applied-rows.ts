@@ -1,24 +1,24 @@
 import type { AppliedRow } from '../../clickhouse/progress-tables.ts';
 
-/** For as long a row of `applied` waits for others: a slot that brought nothing is told that much later at most. */
+/** The longest that a row of `applied` waits for others: a slot that brought nothing shows that much later at most. */
 const WAIT_MS = 250;
 
 /** A batch that is being written. */
 export interface UnderWay {
   /**
-   * Writes its partition's row, the last of its rows.
-   * @param quiet nobody waits for it: its row waits for one that cannot.
-   * @param rowAt null where the partition was taken away meanwhile.
-   * @returns false where it was.
+   * Writes the partition's row of `applied`, the last row of the batch.
+   * @param quiet no reader waits for this batch: its row waits for one that some reader waits for.
+   * @param rowAt makes the row; null where the partition was taken away meanwhile.
+   * @returns false where it was taken away.
    */
   applied(quiet: boolean, rowAt: (now: number) => AppliedRow | null): Promise<boolean>;
-  /** It failed, or has nothing to tell. */
+  /** The batch failed, or has no row of `applied`. */
   over(): void;
 }
 
 interface Waiting {
   rowAt(now: number): AppliedRow | null;
-  /** The batches it waits for; one more stands for time. */
+  /** The batches under way that the row waits for; a quiet row has its timer among them. */
   others: Set<object>;
   timer: NodeJS.Timeout;
   done(written: boolean): void;
@@ -26,9 +26,9 @@ interface Waiting {
 }
 
 /**
- * Rows of `applied` go together: a slot shows once every partition has its row, so that to wait for the partitions that
- * are just being written costs nobody anything.
- * @param insert of all rows that are due.
+ * Inserts rows of `applied` together: a slot shows once every partition has its row, so no reader loses anything when a
+ * row waits for the partitions that are just being written.
+ * @param insert inserts all rows that are due.
  */
 export function createAppliedRows(insert: (rows: readonly AppliedRow[]) => Promise<void>): {
   begin(): UnderWay;

@@ -16,7 +16,7 @@ import type { LogBatch, LogEntry } from '../log/port.ts';
 import { hasNoSourceRecord } from './letters/dead-letters.ts';
 import { readingRow } from './rows/reading.ts';
 
-/** The records of a batch, by what they are. */
+/** The records of a batch, by kind. */
 export type BatchRecords = {
   accounts: AccountRecord[];
   transactions: TransactionRecord[];
@@ -30,13 +30,13 @@ export type BatchRecords = {
   unseen: UnseenRecord[];
   verified: { offset: bigint; record: VerifiedRecord }[];
   deadLetters: DeadLetterRecord[];
-  /** When the log was given those of its letters that nothing else in it tells of, in unix milliseconds. */
+  /** When dead letters that have no source record in the log were appended to it, in unix milliseconds. */
   toldAt: Map<DeadLetterRecord, number>;
 };
 
 type Taker<R> = (records: BatchRecords, record: R, entry: LogEntry, batch: LogBatch) => void;
 
-/** Where a record of each kind goes. */
+/** Puts a record of each kind into its list. */
 const TAKEN: { [K in LogRecord['kind']]: Taker<Extract<LogRecord, { kind: K }>> } = {
   account: ({ accounts }, record) => accounts.push(record),
   transaction: ({ transactions }, record) => transactions.push(record),
@@ -49,14 +49,15 @@ const TAKEN: { [K in LogRecord['kind']]: Taker<Extract<LogRecord, { kind: K }>> 
   carried: ({ carried }, record) => carried.push(record),
   unseen: ({ unseen }, record) => unseen.push(record),
   verified: ({ verified }, record, { offset }) => verified.push({ offset, record }),
-  // Its record is put together where the log is read.
+  // The reader of the log puts the whole record together.
   part: () => {},
   'dead-letter': ({ deadLetters, toldAt }, record, { offset, writtenAt }, batch) => {
     if (batch.topic === 'dead-letters' && hasNoSourceRecord(record)) {
       deadLetters.push(record);
       if (writtenAt !== undefined) toldAt.set(record, writtenAt);
     }
-    // Others in that topic were kept where they were found, by a decoder that may have been mended since.
+    // Other letters of that topic are left out: they were kept with the batch in which they were found, and the decoder
+    // may have been mended since.
     else if (batch.topic !== 'dead-letters' || isOwn(batch, offset, record)) deadLetters.push(record);
   },
 };

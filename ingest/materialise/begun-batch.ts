@@ -23,9 +23,9 @@ export interface BeginOptions {
   store: Store;
   programId: Uint8Array;
   memory: Pick<HeldMemory, 'now'>;
-  /** The batch is read again beside the one who owns its partition. */
+  /** The batch is read again beside the process that owns its partition. */
   isReread: boolean;
-  /** Told where a partition stands that was not written by this process last, and is its own. */
+  /** Called with the stored place of a partition that this process owns now and did not write last. */
   onTakenOver: ((place: Progress) => void) | undefined;
 }
 
@@ -35,7 +35,7 @@ export type BegunBatch = Awaited<ReturnType<typeof beginBatch>>;
 export async function beginBatch(batch: LogBatch, mine: Memory, options: BeginOptions) {
   const { store, programId, memory, isReread } = options;
   const { partition, topic } = batch;
-  // Before anything is asked: what fails from now on may be of what this batch goes by.
+  // Taken before the first query: a batch that fails from now on may be one whose rows this batch relies on.
   const { failures } = mine;
   const place = placeOf(batch);
   const stored = mine.known.get(place);
@@ -63,10 +63,10 @@ export async function beginBatch(batch: LogBatch, mine: Memory, options: BeginOp
     await store.insert(table, rows);
   };
   const all = recordsByKind(batch);
-  // What only the partition's owner writes of, or does.
+  // Gaps, markers and recomputes are left to the owner of the partition.
   const records = isReread ? { ...all, gaps: [], markers: [], recomputes: [] } : all;
   const told = profitRows(records.profits);
-  // Nobody else has written of it: who is asked for a recompute does not know what was written.
+  // Whether no other process has written of the partition: a recompute record says that one did, and not which rows.
   const alone = goesOn && !isReread && records.recomputes.length === 0;
   const { transactions, undated } = await mine.timesOf(records.transactions, alone);
   const read = await settledFacts(store, transactions, programId, { partition, told });

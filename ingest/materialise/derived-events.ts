@@ -12,13 +12,13 @@ import type { Facts } from './rows/facts.ts';
 
 /** What a batch does with derived events. */
 export interface DerivedRows {
-  /** To be told before any of them is written. */
+  /** To be written before any of the events. */
   listed: DerivedRow[];
   events: EventRow[];
   takenBack: DerivedRow[];
 }
 
-/** @param alone whether these are the last word: nobody else has written since the batch before */
+/** @param alone whether no other process has written of the partition since the batch before */
 type Settle = (facts: Facts, struck: readonly DerivedRow[], alone: boolean) => Promise<DerivedRows>;
 
 interface Slots {
@@ -27,16 +27,18 @@ interface Slots {
 }
 
 /**
- * A derived event stands until its transaction was read whole, whichever reading came first. Where the whole one was
- * before, or is in the same batch, what is written says at once that it is taken back: a writer that was paused may
- * still bring the other.
+ * A derived event stands until its transaction was read whole, whichever reading came first. Where the whole reading
+ * came before, or is in the same batch, the rows say at once that the derived event is taken back: a writer that was
+ * paused may still write it.
  */
 export function createDerived(store: Store): Settle {
-  /** Between which slots there are derived events: those that were read, and those of this writer. */
+  /**
+   * The slots between which derived events are: in the database, null before it was asked, and of this process (`own`).
+   */
   let stored: { slots: Slots | null } | null = null;
   let own: Slots | null = null;
 
-  /** At the tip there hardly ever is one; where another process may write at any time, there is always to look. */
+  /** Nothing is asked at the tip, where there is hardly ever one, unless another process may write at any time. */
   const around = async (slots: readonly bigint[]): Promise<DerivedRow[]> => {
     if (slots.length === 0) return [];
     const here = { lowest: slots.reduce(lower), highest: slots.reduce(higher) };
@@ -56,7 +58,8 @@ export function createDerived(store: Store): Settle {
       wholeByEvents(store, cut),
       around(transactions.map(({ slot }) => BigInt(slot))),
     ]);
-    // One that was read whole in a slot that died may have landed in another, where its logs were cut.
+    // Slot and signature: a transaction that was read whole in a slot that died may have landed in another one, where
+    // its logs were cut.
     const whole = new Set([...wholeHere, ...[...wholeBefore, ...withEvents].map(nameOf)]);
     const late = derived.filter((event) => whole.has(nameOf(event)));
     const takenBack = [...late.map(rowOf), ...derivedBefore.filter((event) => wholeHere.has(nameOf(event)))];

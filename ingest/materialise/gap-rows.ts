@@ -13,12 +13,12 @@ export interface GapPlace {
 }
 
 /**
- * Where a gap stands once a record of it is applied. Two may read the same gap: whoever opened it, and a backfill,
- * which closes it up to the slot that it has read to. Such a closing leaves a gap open that was opened again further
- * than that, and what it has closed is not opened again by somebody who still narrows it; but by whoever could not read
- * a transaction of its first slot, for a reader of history may have been told of fewer. That one a backfill closes by
- * naming the transaction, which it has read then. Where it could not itself it says up to which slot it has read the
- * rest, and leaves as it is what reaches further.
+ * Where a gap stands once a record of it is applied. Two processes may read the same gap: ingest, which opened it, and
+ * a backfill, which closes it up to the slot that it has read to. Such a closing leaves a gap open that was opened
+ * again beyond that slot. A gap that a backfill has closed is not opened again by ingest that still narrows it, but by
+ * ingest that could not read a transaction of its first slot: the backfill's node may have listed fewer. A backfill
+ * closes such a gap by naming the transaction, which it has read then. Where the backfill could not read one itself, it
+ * says up to which slot it has read the rest, and a gap that reaches further stays as it is.
  */
 export function gapAfter(known: GapPlace | undefined, record: GapRecord): GapPlace {
   const { fromSlot, toSlot, toTime, closed, before = null, obstacle = null } = record;
@@ -37,13 +37,18 @@ export function gapAfter(known: GapPlace | undefined, record: GapRecord): GapPla
   return isRead && obstacle?.type !== 'unread' ? known : told;
 }
 
-/** Whether whoever closes a gap of one slot that names a transaction names it too; of a wider one nobody is told the name. */
+/**
+ * Whether a closing of a one-slot gap that names a transaction names the same one; the closing of a wider gap names
+ * none.
+ */
 function hasRead(known: GapPlace, { fromSlot, obstacle = null }: GapRecord): boolean {
   if (known.obstacle?.type !== 'unread' || known.toSlot !== fromSlot) return true;
   return obstacle?.type === 'unread' && obstacle.signature === known.obstacle.signature;
 }
 
-/** Rows of a batch's gap records: what opens a gap or widens it precedes the facts behind it, the rest follows them. */
+/**
+ * Rows of a batch's gap records: those that open or widen a gap are written before the batch's facts, the rest after.
+ */
 export function gapRows(
   gaps: readonly { offset: bigint; gap: GapRecord }[],
   before: ReadonlyMap<bigint, GapPlace>,

@@ -4,7 +4,7 @@ import type { GapPlace } from './gap-rows.ts';
 
 type Slotted = { slot: string; mint: string };
 
-/** What a batch writes of events, takes back of them, or says that others have written. */
+/** The events that a batch writes, takes back, or says that another process has written (`recomputes`). */
 export interface EventsOfBatch {
   facts: { events: readonly Slotted[]; derived: readonly Slotted[] };
   struck: { events: readonly Slotted[] };
@@ -21,10 +21,11 @@ interface Before {
 }
 
 /**
- * Whether some of it lies so far behind what the partition had applied that who looks at the newest slots alone does not
- * find it. What lies in an open gap is told of by the closing of that. One that was closed before is told of as it opens:
- * who is away from before that until behind its closing finds as many closed as there were. It goes by the batch and
- * by where the partition stood, never by the events that are stored: one that is tried again finds its own there.
+ * Whether some events lie so far behind what the partition had applied that a reader of the newest slots alone does not
+ * find them. Those in an open gap do not count: the closing of the gap tells of them. A closed gap that is opened again
+ * counts as it opens: a client that is away from before that until after its closing finds as many closed gaps as
+ * before. Only the batch and the place of the partition decide, never the stored events: a batch that is tried again
+ * finds its own among them.
  */
 export function isLate({ facts, struck, records, gaps }: EventsOfBatch, before: Before): boolean {
   const isBehind = (slot: bigint) => slot + WINDOW_SLOTS <= before.slot;
@@ -32,7 +33,7 @@ export function isLate({ facts, struck, records, gaps }: EventsOfBatch, before: 
   const behind = events.map(({ slot }) => BigInt(slot)).filter(isBehind);
   const open = behind.length === 0 ? [] : [...openIn(before.gaps), ...gaps.opened.map(slotsOf)];
   const isInGap = (slot: bigint) => open.some(([from, to]) => from <= slot && slot <= to);
-  // Around which slots others have written is not known more closely.
+  // Recompute records tell only around which slots another process has written: these count in open gaps too.
   return (
     behind.some((slot) => !isInGap(slot)) ||
     records.recomputes.some(({ slots }) => slots.some(isBehind)) ||
@@ -40,10 +41,13 @@ export function isLate({ facts, struck, records, gaps }: EventsOfBatch, before: 
   );
 }
 
-/** Of one whose rows are ahead of the partition's place nobody knows what it was before: it may have been closed. */
+/**
+ * Whether a row opens a closed gap again. A gap with rows ahead of the partition's place may have been closed: it
+ * counts.
+ */
 function opensAnew({ from_slot, log_offset, closed }: GapRow, { highest, gaps, gapsAhead }: Before): boolean {
   const [from, offset] = [BigInt(from_slot), BigInt(log_offset)];
-  // What is read again opened it then.
+  // A record that is read again was counted when it was first applied.
   if (closed === 1 || offset <= highest) return false;
   return gaps.get(from)?.closed === true || offset <= (gapsAhead.get(from) ?? -1n);
 }

@@ -10,9 +10,9 @@ export interface MarkedCover {
 }
 
 /**
- * A marker follows on its parent. Where it is not the slot of the marker before it, the slots between were not streamed.
- * What was missed of followed addresses is a hole too.
- * @param before where the partition stands: markers up to that slot came before.
+ * Where the parent of a marker is not the slot of the marker before it, the slots between were not streamed. Slots that
+ * were missed for followed addresses are a hole too.
+ * @param before where the partition stands: markers up to that slot were applied before.
  */
 export function markedCover(
   markers: Iterable<MarkerRecord>,
@@ -35,7 +35,7 @@ export function markedCover(
   return cover;
 }
 
-/** Where hours may begin by slots whose time was told late: their markers said nothing of it. */
+/** Where hours may begin by slots whose time became known late: their markers had none. */
 export function toldSlots(times: readonly TimeRecord[]): LowestSlot[] {
   const lowest = new Map<number, bigint>();
   for (const { slot, blockTime } of times) {

@@ -26,17 +26,21 @@ export interface MaterialiserOptions {
   programId: Uint8Array;
   /** Called after a batch shows in every figure. */
   onApplied?: (batch: LogBatch) => void;
-  /** Told which rows a batch wrote, once they stand and before what makes sums over them present again. */
+  /**
+   * Called with what a batch changed, once its rows are stored and before those that make sums over them present again.
+   */
   onChanged?: (changes: Changes) => void;
-  /** Told where a partition stands that was not written by this process last, and is its own, before any of it is written. */
+  /**
+   * Called with the stored place of a partition that this process owns now and did not write last, before it writes it.
+   */
   onTakenOver?: (place: Progress) => void;
   /** Appends to the log's topic of dead letters what was found in a batch; awaited before the batch counts as applied. */
   keepDeadLetters?: KeepLetters;
   /** Called with every dead letter that was kept. */
   onDeadLetter?: (letter: DeadLetterRecord) => void;
   /**
-   * Set where batches are read again beside the one who owns their partition: has that one work the sums out again,
-   * and resolves once it has. Neither gaps nor the partition's place are written then.
+   * Set where batches are read again beside the process that owns their partition: has the owner work the sums out
+   * again, and resolves once it has. Neither gaps nor the partition's place are written then.
    */
   recomputeByOwner?: (partition: number, touched: Touched) => Promise<void>;
 }
@@ -47,12 +51,12 @@ export interface MaterialiserOptions {
  */
 export function createMaterialiser(options: MaterialiserOptions): (batch: LogBatch) => Promise<void> {
   const { programId, recomputeByOwner: reread } = options;
-  // Partitions are written side by side.
+  // Partitions are written at the same time, and their inserts go together.
   const store = coalescing(options.store);
   const recompute = createRollups(options.store);
   const keep = keepLetters(options.keepDeadLetters);
   const memory = createHeldMemory(store, () => createMemory(options.store, store, recompute));
-  // Where one process owns the engine nobody else reads.
+  // Where one process owns the engine no other process reads, and changes need not be announced.
   const announce = store.exclusive ? null : createAnnouncer(options.store);
   const isReread = reread !== undefined;
   const beginning = { store, programId, memory, isReread, onTakenOver: options.onTakenOver };
@@ -75,13 +79,13 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     }
   };
 
-  /** In this order: whoever reads meanwhile finds a sum whole, or absent. */
+  /** The order matters: at any moment in between a reader finds a sum whole, or absent. */
   async function write(batch: LogBatch, mine: Memory, underWay: UnderWay): Promise<void> {
     const made = await beginBatch(batch, mine, beginning);
     const { derived, names } = await writeWhatIsMissing(made);
     await writeFactsAndSums(made, derived);
     const letters = await writeStatesAndReadings(made);
-    // Who keeps rows is told before the sums can be present again: no sum from before is shown with them.
+    // Caches are told of changes before the sums can be present again, or they would show a cached sum from before.
     if (made.changes.size > 0) {
       await announce?.(made.changes);
       options.onChanged?.(made.changes);
@@ -94,7 +98,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     options.onApplied?.(batch);
   }
 
-  /** What makes sums absent comes before the facts it is about. */
+  /** Rows that make sums absent are written before the facts that they are about. */
   async function writeWhatIsMissing(
     made: BegunBatch,
   ): Promise<{ derived: DerivedRows; names: NamedAccountRow[] }> {
@@ -136,12 +140,12 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     // What is read again, cut shorter, finds all facts up to there, in sums of that version; of several none is kept back.
     const isAgain = last <= applied;
     const of = { partition, offset: isAgain ? applied : last, facts: [...facts.events, ...derived.events] };
-    // Nor is it known what is struck out.
+    // Facts that are kept in memory do not show what is struck out either.
     const anew = !alone || isAgain || struck.events.length > 0;
     await made.memory.writeSums({ ...of, touched, applied, anew, owned }, insert);
   }
 
-  /** Latest states, readings, and the letters that were found among all of it. */
+  /** Writes latest states, readings and the batch's dead letters, which it returns. */
   async function writeStatesAndReadings(made: BegunBatch): Promise<DeadLetterRecord[]> {
     const { batch, before, goesOn, alone, changes, insert, records, facts, states, struckOut } = made;
     const { writeStates, resolvedBy } = made.memory;
@@ -150,7 +154,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     await writeStates({ states, times, carried, unseen, markers, before, goesOn }, insert);
     await Promise.all([...readingsByTable(records.readings)].map(([table, rows]) => insert(table, rows)));
     const letters = [...records.deadLetters, ...facts.deadLetters, ...states.deadLetters];
-    // What stands in that topic is not appended to it again.
+    // Letters that were read from the topic of dead letters are not appended to it again.
     await keep(batch.topic === 'dead-letters' ? [] : letters);
     const now = Date.now();
     await insert('dead_letter_sources', letterSources(batch, letters));
@@ -163,29 +167,29 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     return letters;
   }
 
-  /** What makes sums present again comes after the sums. */
+  /** Rows that make sums present again are written after the sums. */
   async function writeWhatIsWhole(made: BegunBatch): Promise<void> {
     const { batch, insert, records, dated, facts, gaps, struckOut, decided } = made;
     await insert('transactions', facts.transactions);
-    // Behind all else that is told of them again: whoever is killed before reads them again as undated.
+    // After all else that is written of these events: a process that is killed before finds them undated again.
     await insert('dated_events', dated);
     const again = await wholeAgainRows(store, records.transactions, facts.transactions);
     await insert('incomplete_transactions', [...facts.decided, ...again]);
     await insert('disputed_transactions', [...struckOut, ...decided]);
     if (reread !== undefined) return;
     await insert('gaps', gaps.progressed);
-    // Behind its gap: a place that is older than the gap's end lists more than is needed, never less.
+    // After the gap itself: a place that is older than the gap's end has more listed than is needed, never less.
     await insert('gap_places', gaps.places);
     await insert('verified', verifiedRows(records.verified, batch.partition));
   }
 
-  /** The partition's place in the log: whoever reads it finds all that was written before it. */
+  /** Writes the partition's place in the log: whatever reads it finds all that was written before it. */
   async function writePlace(made: BegunBatch, underWay: UnderWay): Promise<void> {
     const { batch, memory: mine, failures, place, before, owned, lost } = made;
-    // What it wrote before one beside it failed may be lost: it is written again as a whole.
+    // If another batch failed meanwhile, rows of this one may be lost: it is then written again as a whole.
     await memory.lookBack(mine, batch, failures, before.offset);
     const progress = advance(before, batch, Date.now(), made);
-    // Readings are told of as they are written: to hold up the next of them has them come together.
+    // Readings show as soon as they are written: to delay their row only has the next ones come together.
     const quiet =
       !HISTORY_TOPICS.includes(batch.topic) || batch.entries.every(({ record }) => record.kind === 'marker');
     const rowAt = (at: number) => (owned() ? progressRow(progress, at) : null);

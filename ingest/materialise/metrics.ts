@@ -9,9 +9,9 @@ export interface MaterialiseMetrics {
   /** Measures each batch that is applied. */
   measured(apply: Apply): Apply;
   deadLetter(what: string): void;
-  /** Tells which partitions this process has, by topic of the log; of others it says nothing. */
+  /** Sets which partitions this process has, by topic of the log; others are not reported. */
   assigned(partitions: ReadonlyMap<Topic, readonly number[]>): void;
-  /** Tells where one of them stands that has something to be applied: it may never be. */
+  /** Sets where a partition stands before its first batch is applied: that one may never be. */
   takenOver(place: Pick<Progress, 'topic' | 'partition' | 'slot'>): void;
 }
 
@@ -65,7 +65,7 @@ export function materialiseMetrics(
     registers,
     async collect() {
       this.reset();
-      // A log that does not answer is told by /ready; the other figures are still wanted.
+      // /ready tells of a log that does not answer; the other metrics are still wanted.
       const high = await Promise.all(askedEnds.map(async ([topic, ask]) => [topic, await ask()] as const));
       for (const [topic, ofTopic] of high) {
         for (const partition of own.get(topic) ?? []) {
@@ -80,7 +80,7 @@ export function materialiseMetrics(
     measured: (apply) => async (batch) => {
       const { topic, partition, entries } = batch;
       const place = `${topic}/${partition}`;
-      // One that is never applied is behind from its first record on.
+      // A partition whose first batch is never applied lags from the first record of that on.
       if (!next.has(place) && entries[0] !== undefined) next.set(place, entries[0].offset);
       const stop = seconds.startTimer({ topic });
       await apply(batch);
@@ -98,7 +98,7 @@ export function materialiseMetrics(
       own = partitions;
       slot.reset();
     },
-    // The others have no markers, and stand nowhere.
+    // The other topics have no markers, and so no slot.
     takenOver: ({ topic, partition, slot: at }) => {
       if (HISTORY_TOPICS.includes(topic)) slot.set({ topic, partition }, Number(at));
     },

@@ -4,9 +4,9 @@ import { createLru } from '../../runtime/lru.ts';
 import { registeredIn } from '../../schemas/program/stored-summary.ts';
 
 export interface NamedAccounts {
-  /** The names among these that this process has not written yet. */
+  /** Rows of the accounts that these events name and this process has not written yet. */
   rowsOf(events: readonly EventRow[]): NamedAccountRow[];
-  /** They stand, and readers were told of them. */
+  /** These rows are stored, and readers were told of them. */
   written(rows: readonly NamedAccountRow[]): void;
 }
 

@@ -12,26 +12,29 @@ export interface Progress {
   topic: Topic;
   partition: number;
   offset: bigint;
-  /** Up to where it ever was: what is read again, cut shorter, finds the facts of all that stood. */
+  /** The highest offset that was ever applied: a batch that is read again, cut shorter, finds all facts up to there. */
   highest: bigint;
   slot: bigint;
   blockTime: number | null;
-  /** Of the newest transaction that came; without its text where that was struck out since: what was before it is not kept. */
+  /** The newest transaction; `text` is null where it was struck since, for the one before it is not kept. */
   lastSignature: { text: string | null; slot: bigint; index: number } | null;
   /** When the newest of all its records was appended, in unix milliseconds; null where that is not known. */
   writtenAt: number | null;
   /**
-   * How far followed addresses are, where they are not as far as everything else or no time is known of the slot; the time
-   * may be one that is passed.
+   * How far the states of followed addresses are, where that is not as far as everything else, or no time is known of
+   * the slot; the time may be that of an earlier slot.
    */
   followed: MarkerRecord['followed'] | null;
   /** The gaps this partition has applied, by their first slots. */
   gaps: Map<bigint, GapPlace>;
-  /** By their first slots those with rows of records beyond what was applied, as of a writer that was killed: up to which. */
+  /**
+   * Gaps, by first slot, with a stored row of a record beyond `offset`, as a killed writer leaves it: that row's
+   * offset.
+   */
   gapsAhead: ReadonlyMap<bigint, bigint>;
-  /** How many of its batches brought events too far behind for who looks at the newest slots, or opened a closed gap anew. */
+  /** How many batches brought events too far behind for readers of the newest slots, or opened a closed gap again. */
   lateBatches: number;
-  /** That by which this process had the partition then; null where it was read, or nobody else reads the log. */
+  /** The assignment by which this process had the partition; null where the row was read, or no other process reads. */
   assignment: number | null;
 }
 
@@ -100,7 +103,7 @@ export async function readProgress(store: Store, topic: Topic, partition: number
   };
 }
 
-/** Of a partition of transactions: no other topic has any. */
+/** The gaps of a partition of transactions; other topics have none. */
 const storedGaps = (store: Store, partition: number): Promise<StoredGap[]> =>
   store.query<StoredGap>(
     `SELECT g.from_slot AS from_slot, g.log_offset AS log_offset, g.to_slot AS to_slot, g.to_time AS to_time,
@@ -137,7 +140,7 @@ export function advance(before: Progress, batch: LogBatch, now: number, made: Ev
   const assignment = batch.assignment ?? null;
   const lateBatches = before.lateBatches + (isLate(made, before) ? 1 : 0);
   const progress: Progress = { ...before, writtenAt, assignment, lateBatches };
-  // There are as many as there ever were.
+  // Copied only then: it holds every gap that there ever was.
   if (batch.entries.some(({ record }) => record.kind === 'gap')) progress.gaps = new Map(before.gaps);
   for (const { offset, record } of batch.entries) {
     progress.offset = offset;
@@ -174,8 +177,9 @@ function lastSignatureAt(last: Progress['lastSignature'], record: LogRecord): Pr
 }
 
 /**
- * A process that has not streamed the slot they are at knows no time of it, nor does anybody of one that is told without.
- * It is no less than that of what they were at before, whose slot is none higher: hours that were passed stay so.
+ * How far followed addresses are after a marker. The time of that slot may not be known: the process did not stream it,
+ * or it has none. Then the time of the slot before stands, if that slot is no higher: hours that were passed stay
+ * passed.
  */
 function followedAt(before: Progress, { followed, slot, blockTime }: MarkerRecord): Progress['followed'] {
   const known = before.followed ?? { slot: before.slot, blockTime: before.blockTime };
@@ -189,28 +193,30 @@ function followedAt(before: Progress, { followed, slot, blockTime }: MarkerRecor
 /** When the newest record was appended, up to the end of a batch. */
 function writtenUpTo({ offset, writtenAt }: Progress, batch: LogBatch, now: number): number | null {
   if (batch.writtenAt === undefined) return null;
-  // Of what was applied before anybody kept this, no more is known than that it was written before now.
+  // Of records that were applied before this was kept, all that is known is that they were written before now.
   const before = offset < 0n ? 0 : (writtenAt ?? now);
   return Math.max(before, batch.writtenAt);
 }
 
 /**
- * Counts the offsets as applied that the last batch may have had before its process ended, for a log that ends with
- * it: what they were given to comes again. Of rows of one key that with the highest offset stands, so none is given
- * out twice.
- * @param most entries of a batch.
+ * For a log that ends with its process: counts the offsets as applied that the last batch may have had when the process
+ * ended. Its records come again with other offsets. Of rows of one key the one with the highest offset stands, so no
+ * offset may be given out twice.
+ * @param most the most entries of a batch.
  */
 export async function skipCutOffBatch(store: Store, most: number): Promise<void> {
   const progress = await readProgress(store, 'transactions', 0);
-  // It may have opened a closed gap anew.
+  // The batch that was cut off may have opened a closed gap again.
   const lateBatches = progress.lateBatches + (progress.gapsAhead.size > 0 ? 1 : 0);
   const passed = { ...progress, lateBatches, offset: progress.offset + BigInt(most) };
-  // Nothing was applied: when something last was is served.
+  // Nothing is applied here: the API serves when something last was, so that time stays.
   const [last] = await store.query<{ at: string }>('SELECT toString(max(applied_at)) AS at FROM applied');
   await store.insert('applied', [progressRow(passed, Number(last?.at ?? 0))]);
 }
 
-/** Whether a batch follows on what was applied, or the partition was away meanwhile, if only for what failed elsewhere. */
+/**
+ * Whether a batch follows on what this process applied last; false where the partition was assigned anew in between.
+ */
 export function follows(progress: Progress | undefined, batch: LogBatch): progress is Progress {
   return (
     progress !== undefined &&

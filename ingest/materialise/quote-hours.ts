@@ -7,13 +7,15 @@ import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
 import { hourOf } from '../../schemas/units.ts';
 
-/** Whoever reads before the sums of an hour are kept makes them: it is not to take long. */
+/** How often a newly passed hour is looked for: until its sums are kept, each reader has to make them. */
 const ASK_EVERY_MS = 5_000;
-/** What came late is looked for this often. */
+/** How often hours are looked at for what came late. */
 const LOOK_EVERY_MS = 60_000;
-/** So long after a write was counted its rows are there; an insert that is cut off in between comes again. */
+/** So long after a write was counted its rows are stored; an insert that is cut off in between comes again. */
 const SETTLE_MS = 5_000;
-/** Rest after a look, in times of what it took: where much comes late, most of the engine is for others. */
+/**
+ * Rest after a look, as a multiple of its duration: where much comes late, the engine is still mostly free for others.
+ */
 const REST = 9;
 /** Hours that are looked at together. */
 const TOGETHER = 168;
@@ -24,13 +26,13 @@ export interface KeepOptions {
   store: Store;
   logger: Logger;
   signal: AbortSignal;
-  /** Of several processes one is enough. */
+  /** Whether this process is the one that does it: one of several is enough. */
   isOurs?: () => boolean;
   times?: Partial<typeof TIMES>;
 }
 
 /**
- * Keeps the sums of every hour that is passed as soon as it is, and makes those again that do not hold any more, until the
+ * Stores the sums of every hour as soon as it has passed, and makes those again that do not hold any more, until the
  * signal is given. While history is being read most hours would have to be made again: those wait for the next look.
  */
 export async function keepQuoteHours({
@@ -44,7 +46,7 @@ export async function keepQuoteHours({
   let kept: number | null = null;
   let before: number | null = null;
   let [rested, due] = [0, performance.now() + lookEveryMs];
-  /** It was the same when it was asked for last: what streams the past goes from hour to hour. */
+  /** Whether a new hour has passed, found twice in a row: a stream of the past goes on from hour to hour. */
   const isAnother = async (passed: number, last: number | null) =>
     passed !== kept && passed === last && (await openGaps(store)).length === 0;
   while (!signal.aborted) {
@@ -74,7 +76,7 @@ export async function keepQuoteHours({
   }
 }
 
-/** The hour, since 1970, that all before it was applied of; null before that is told. */
+/** The hour, counted from 1970, before which everything is applied; null while no time is known. */
 async function passedHour(store: Store): Promise<number | null> {
   const { followed_time: time } = await appliedState(store);
   return time === null ? null : hourOf(Number(time));

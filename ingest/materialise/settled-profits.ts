@@ -17,7 +17,7 @@ export const profitRows = (records: readonly ProfitRecord[]): ProfitRow[] =>
     profit: profit.toString(),
   }));
 
-/** What a batch of transactions says, with the profits that were told of those which do not tell them. */
+/** The facts of a batch of transactions, with the settled profits of those whose own logs do not tell them. */
 export async function settledFacts(
   store: Store,
   records: readonly TransactionRecord[],

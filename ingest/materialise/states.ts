@@ -25,23 +25,23 @@ export type Insert = (table: string, rows: readonly object[], keys?: readonly st
 /** What a batch says of accounts. */
 export interface States {
   states: BatchStates;
-  /** Of slots that had no time when states of them were read. */
+  /** Times of slots that had none when states were read in them. */
   times: readonly TimeRecord[];
-  /** What is told of whether a stream brings accounts. */
+  /** From which slots on a stream brings an account, or does not. */
   carried: readonly CarriedRecord[];
-  /** Accounts that the stream left something out of. */
+  /** Accounts of which the stream left something out in a slot. */
   unseen: readonly UnseenRecord[];
-  /** None where the batch is read again beside the partition's owner. */
+  /** Empty where the batch is read again beside the partition's owner. */
   markers: readonly MarkerRecord[];
   /** Where the partition stands. */
   before: { slot: bigint; blockTime: number | null };
-  /** Whether all that came before of the partition was written by this process. */
+  /** Whether the batch follows on what this process wrote of the partition. */
   goesOn: boolean;
 }
 
 /**
- * Who reads hours reads those alone that each partition has passed: a row of such an hour is news. So is what the stream
- * brings behind a reading, of whatever hour: up to there it had brought everything.
+ * Readers of hours read only those that each partition has passed: a row of such an hour is news to them. So is a state
+ * that comes from the stream behind an RPC reading, of whatever hour: up to its slot the stream had brought everything.
  */
 const NEWS = [''];
 const NO_NEWS: string[] = [];
@@ -69,11 +69,11 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     const newPlaces = places.rowsOf(latest.tables.get('venue_accounts') ?? []);
     const insertHours = async (rows: readonly AccountHourRow[], news: readonly string[]) => {
       await insert('account_hours', rows, news);
-      // Sums of hours are kept once these are passed; what was counted before its rows could be kept without them.
+      // Counted after its rows: sums of hours are kept once these are passed, and could else be kept without the rows.
       if (news === NEWS) await insert('hour_writes', hourWrites(rows), NO_NEWS);
     };
-    // Before the latest states: once these are stored, nobody sees any more that the stream did not bring them; and an
-    // hour that says less than they do lacks something.
+    // Before the latest states: once these are stored, it cannot be seen any more that the stream did not bring them;
+    // and hours may not say less than they do.
     await Promise.all([
       insert('unseen_changes', [...latest.unseen, ...leftOut.map(leftOutRow)], NEWS),
       insert('brought_changes', brought, NEWS),
@@ -105,20 +105,20 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     for (const { table, rows } of await datedRows(store, times)) await insert(table, rows);
     const { hours, holes } = markedCover(markers, before);
     const told = toldSlots(times);
-    // What was up to the beginning of the hour that the partition is in is read by now.
+    // Readers have read everything up to the beginning of the hour that the partition is in.
     const isNews = told.some(({ hour }) => hour <= passed);
     await insert('hour_slots', [...hours, ...told], isNews ? NEWS : NO_NEWS);
     await insert('stream_holes', holes, NEWS);
   };
 }
 
-/** One row for each hour: how many there were ever says whether something was written. */
+/** One row for each hour: the number of these rows ever written tells whether something was written since. */
 const hourWrites = (rows: readonly AccountHourRow[]): object[] =>
   [...new Set(rows.map(({ hour }) => hour))].map((hour) => ({ hour, written: 1 }));
 
 /**
- * Of any state but one that is seen behind the slot, or was before it, nobody knows whether it was another at its end. By
- * these two slots readers know it, and take nothing of the second for when it changed.
+ * How the account was at the end of the slot is not known; states before the slot and behind it are. Readers know that
+ * by these two slots, and do not take the second for when it changed.
  */
 const leftOutRow = ({ address, slot }: UnseenRecord): UnseenRow => ({
   address: encodeBase58(address),
@@ -134,8 +134,8 @@ const carriedRow = ({ address, slot, carried }: CarriedRecord): CarriedRow => ({
 });
 
 /**
- * An account of metadata may name another mint than it did: who reads that one finds it no more. Every other account
- * keeps what its readers know it by, which its row says.
+ * A metadata account may name another mint than it did: readers of the former mint find it no more, and must be told.
+ * Every other account keeps the key by which readers know it, and its row has that.
  */
 async function keysOfMoved(
   store: Store,
@@ -143,21 +143,23 @@ async function keysOfMoved(
   rows: readonly LatestRow[],
 ): Promise<string[] | undefined> {
   if (table !== 'metadata_accounts') return undefined;
-  // One that is gone names none: nobody knows it by anything but what it was.
+  // A metadata account that is gone names no mint: only the stored key is left.
   const named = rows.flatMap((row) => ('mint' in row && row.mint !== undefined ? [row.mint] : []));
   return [...named, ...(await keysOf(store, table, rows))];
 }
 
 /**
- * What else stands of by what readers know an account: the row that said it may be gone by now, where a process wrote what
- * closes or moves it and was killed before it told so.
+ * Where else the key is stored by which readers know an account: its own row may have lost it, where a process wrote
+ * the row that closes or moves the account and was killed before it announced that.
  */
 const STANDS_ELSEWHERE: Partial<Record<LatestTable, string>> = {
   venue_accounts: 'SELECT policy FROM venue_accounts_by_policy WHERE address IN {addresses:Array(String)}',
   metadata_accounts: 'SELECT address FROM mints WHERE metadata_pointer IN {addresses:Array(String)}',
 };
 
-/** By which readers know these accounts as they are stored. Asked for before what closes or moves them is. */
+/**
+ * The keys by which readers know these accounts as stored. Asked for before rows that close or move them are written.
+ */
 async function keysOf(store: Store, table: LatestTable, rows: readonly StateRow[]): Promise<string[]> {
   const addresses = rows.map(({ address }) => address);
   const column = CHANGE_KEYS[table];

@@ -4,16 +4,18 @@ import type { DerivedRow, EventRow, PolicyTransactionRow } from '../../clickhous
 import type { StruckTransaction, VerifiedRecord } from '../../schemas/records.ts';
 import { goneEvent } from './derived-events.ts';
 
-/** What takes transactions out of the index that the chain does not have. */
+/** Rows that take transactions out of the index that the chain does not have. */
 export interface StruckRows {
   events: EventRow[];
   takenBack: DerivedRow[];
   policyTransactions: PolicyTransactionRow[];
-  /** Their slots: what the stream brought of these may be of the version that died. */
+  /** Their slots: states that the stream brought of these may be of the version of the slot that died. */
   holes: HoleRow[];
 }
 
-/** A slot of which nobody knows how it left the accounts: the first state that is known is of the next, or behind it. */
+/**
+ * A slot at whose end the states of accounts are not known: the first known state is of the next slot, or behind it.
+ */
 export const holeAt = (slot: bigint): HoleRow => ({
   after_slot: (slot - 1n).toString(),
   to_slot: (slot + 1n).toString(),
@@ -47,13 +49,13 @@ function addStruck(rows: StruckRows, struck: StruckTransaction, partition: numbe
     rows.takenBack.push(row);
     rows.events.push(goneEvent(row));
   }
-  // One that had failed wrote nothing.
+  // A transaction that had failed wrote nothing: no account is in doubt.
   if (struck.events.length + struck.policies.length > 0) rows.holes.push(holeAt(struck.slot));
   const order = { tx_index: 0, has_index: READING.struck, block_time: null };
   for (const policy of struck.policies) rows.policyTransactions.push({ policy, slot, signature, ...order });
 }
 
-/** How far a partition has applied what came of the comparison: its newest record stands. */
+/** How far a partition has applied the comparisons with the chain: the newest verified record counts. */
 export function verifiedRows(
   verified: readonly { offset: bigint; record: VerifiedRecord }[],
   partition: number,

@@ -6,8 +6,8 @@ import type { TransactionRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 
 /**
- * Of the incomplete transactions that were read again whole says their own row, too, that nothing is missing: what is so
- * is looked for no more among all that was read whole. At the tip nothing is read again, and nothing asked.
+ * Rows that say of incomplete transactions which were read again whole that nothing is missing any more: such a one
+ * need not be looked for among all that was read whole. At the tip nothing is read again, and nothing is asked.
  */
 export async function wholeAgainRows(
   store: Store,

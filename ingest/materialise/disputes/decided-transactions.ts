@@ -15,10 +15,10 @@ import type { Facts } from '../rows/facts.ts';
 import { noStruckRows, type StruckRows } from '../struck-transactions.ts';
 import { undoneRows } from './undone-rows.ts';
 
-/** What a batch says once nothing counts of a decided transaction but the reading that decides. */
+/** What a batch says once only the deciding reading of a decided transaction counts. */
 export interface DecidedFacts {
   facts: Facts;
-  /** What takes out what other readings had, or have in this batch. */
+  /** Rows that take out what other readings of these transactions brought, before or in this batch. */
   undone: StruckRows;
   decided: DisputedRow[];
 }
@@ -32,14 +32,14 @@ interface Slots {
 }
 
 /**
- * Where the stream told two things of a transaction a reading of the chain decides, whichever comes first: what another
- * has that this one does not is taken out, also of a batch that brings both, for a writer that was paused may still
- * write it.
+ * Where the stream brought two versions of a transaction, a reading of the chain decides, whichever comes first. What
+ * another reading has and this one does not is taken out, also where one batch brings both: a writer that was paused
+ * may still write it.
  */
 export function createDecided(store: Store): Decide {
   /**
-   * Between which slots any was decided: at the tip hardly ever one, and nothing is asked. What partitions side by side know
-   * is one.
+   * The slots between which transactions were decided: at the tip hardly ever one was, and nothing is asked. All
+   * partitions of this process share it.
    */
   let range: Slots | null = null;
   let isAsked = false;

@@ -9,7 +9,7 @@ export function disputedRows(transactions: readonly TransactionRecord[]): Disput
     .map((one) => rowOf(one.slot, encodeBase58(one.signature), STANDING.disputed));
 }
 
-/** Those that the chain does not have in their slot: what was incomplete or disputed of them is nobody's to wait for. */
+/** Transactions that the chain does not have in their slot: those that were incomplete or disputed wait no longer. */
 export function struckOutRows(verified: readonly VerifiedRecord[]): DisputedRow[] {
   return verified
     .flatMap((record) => record.struck)

@@ -12,7 +12,9 @@ interface Written extends InSlot {
   has_index: number;
 }
 
-/** What takes all out of these readings of decided transactions that the deciding ones among them do not have. */
+/**
+ * Rows that take out of these readings of decided transactions all that the deciding readings among them do not have.
+ */
 export function undoneRows(events: readonly Reading[], written: readonly Written[]): StruckRows {
   const rows = noStruckRows();
   for (const of of Map.groupBy(events, nameOf).values()) undoEvents(rows, of);
@@ -27,7 +29,7 @@ export function undoneRows(events: readonly Reading[], written: readonly Written
   return rows;
 }
 
-/** @param all events of one transaction, by whatever reading, those that were undone before among them */
+/** @param all events of one transaction by all its readings, including those that were undone before */
 function undoEvents(rows: StruckRows, all: readonly Reading[]): void {
   const others = all.filter(({ has_index }) => !isDecided(has_index));
   const decided = new Map(
@@ -40,10 +42,10 @@ function undoEvents(rows: StruckRows, all: readonly Reading[]): void {
     const key = { slot, signature, position, policy, mint, quote_mint, block_time: null, log_partition };
     const row: DerivedRow = { ...key, taken_back: 1 };
     rows.events.push({ ...goneEvent(row), has_index: READING.undone });
-    // Its place may be another event's: two have it by their mints alone.
+    // Not where another event has the same place: two can, and differ by their mints alone.
     if (standing === undefined) rows.takenBack.push(row);
   }
-  // What told otherwise of it may have told otherwise of accounts.
+  // With another version of the transaction the stream may have brought other states of accounts too.
   const [first] = others;
   const told = new Map(others.map((event) => [event.position, event]));
   const isSame =

@@ -8,8 +8,8 @@ import type { LogBatch, Topic } from '../../log/port.ts';
 const MAX_DEAD_BYTES = 900_000;
 
 /**
- * A dead letter as a row; the same letter twice is one row. Where a reason quotes what failed it may end in half a
- * surrogate pair, with which no store takes it: the batch would be tried for ever.
+ * A dead letter as a row; the same letter twice is one row. A reason that quotes what failed may end in half a
+ * surrogate pair, which no store takes: the batch would be tried for ever.
  */
 export function deadLetterRow(letter: DeadLetterRecord, readAt: number): DeadLetterRow {
   const { what, where, reason, source, slot, bytes } = letter;
@@ -33,12 +33,13 @@ export function deadLetterRow(letter: DeadLetterRecord, readAt: number): DeadLet
   };
 }
 
-/** What stands in place of a record that the log did not take. */
+/** The bytes of a letter about a record that was too large for the log. */
 const HASH_ALONE = /^sha256 [0-9a-f]{64}, \d+ bytes$/;
 
 /**
- * Whether a letter is all that the log has of its matter: a venue's reply, or the hash of what was too large. Any other
- * was found in a record of the log, and whoever reads that record finds it again, or finds that it decodes.
+ * Whether a letter is all that the log has of what failed: a venue's reply, or the hash of what was too large. Any
+ * other letter was found in a record of the log, and whatever reads that record finds it again, or finds that it
+ * decodes.
  */
 export function hasNoSourceRecord({ source, bytes }: DeadLetterRecord): boolean {
   return source === 'poll' || (bytes.length < 200 && HASH_ALONE.test(Buffer.from(bytes).toString()));

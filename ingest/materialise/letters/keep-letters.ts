@@ -3,7 +3,7 @@ import type { DeadLetterRecord } from '../../../schemas/records.ts';
 
 export type KeepLetters = (letters: readonly DeadLetterRecord[]) => Promise<void>;
 
-/** Letters could not be kept outside of the database, of which that says nothing. */
+/** Dead letters could not be appended to the log, which says nothing about the database. */
 export class LettersNotKeptError extends Error {
   override name = 'LettersNotKeptError';
 }

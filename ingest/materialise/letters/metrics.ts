@@ -14,7 +14,7 @@ export function letterMetrics(registry: Registry, current: () => Store | null): 
     help: 'Records that do not decode, by now, whichever process found them.',
     registers: [registry],
     async collect() {
-      // A database that does not answer is told by /ready; the other figures are still wanted. A reset one would say 0.
+      // /ready tells of a database that does not answer; the other metrics are still wanted. `reset` would report 0.
       this.remove();
       const count = await counted();
       if (count !== null) this.set(Number(count));

@@ -12,9 +12,9 @@ export interface ResolvedRow {
 
 /**
  * The letters that a batch resolves, once its own are stored. What a stream could not bring whole is read again over
- * RPC: a transaction that was read well, before its letter or behind it, waits for no better decoder; nor does one that
- * the chain does not have in that slot.
- * @param goesOn whether nobody else has written to the partition since the batch before.
+ * RPC: the letter of a transaction that some reading decodes, before the letter or after it, waits for no better
+ * decoder; nor does that of a transaction which the chain does not have in that slot.
+ * @param goesOn whether no other process has written of the partition since the batch before.
  */
 export type ResolvedBy = (
   facts: Pick<Facts, 'transactions' | 'decided'>,
@@ -23,7 +23,7 @@ export type ResolvedBy = (
 ) => Promise<ResolvedRow[]>;
 
 export function createResolved(store: Store): ResolvedBy {
-  /** Whether a transaction waits, for each partition that is known of: as a rule none does, and nothing is asked. */
+  /** By partition, whether some letter of a transaction is unresolved: as a rule none is, and nothing more is asked. */
   const waits = new Map<number, boolean>();
   const isWaiting = async (partition: number) => {
     const known = waits.get(partition) ?? (await waitsForTransaction(store));
@@ -40,7 +40,7 @@ export function createResolved(store: Store): ResolvedBy {
     if (own.length + over.length === 0 || !(await isWaiting(partition))) return [];
     const all = new Map([...(await wholeAmong(store, own)), ...over].map((one) => [nameOf(one), one]));
     const resolved = await lettersOf(store, [...all.values()]);
-    // It may have been the last.
+    // That may have been the last one: the next batch asks again.
     if (resolved.length > 0) waits.delete(partition);
     return resolved;
   };

@@ -4,14 +4,17 @@ import type { LogBatch } from '../../log/port.ts';
 import { readProgress } from '../progress.ts';
 import type { Memory } from './memory.ts';
 
-/** The memory that holds. All of it gives way to a new one where the database has less than it says. */
+/** The current memory. All of it gives way to a new, empty one where the database has less than it says. */
 export interface HeldMemory {
   now(): Memory;
-  /** A batch that began with this one has failed, by what may be the database's fault. */
+  /** A batch that began with the memory `mine` has failed, maybe because of the database. */
   failed(mine: Memory, batch: LogBatch, error: unknown): void;
-  /** To be called before a batch begins: where something failed since, the database is asked where its partition is. */
+  /** To be called before a batch begins: if a batch failed since, the database is asked where the partition stands. */
   lookAgain(batch: LogBatch): Promise<void>;
-  /** The same before its place is written. @param failures how many there were as it began, at `offset` */
+  /**
+   * The same before the batch's place is written.
+   * @param failures how many there were as the batch began at `offset`
+   */
   lookBack(mine: Memory, batch: LogBatch, failures: number, offset: bigint): Promise<void>;
 }
 
@@ -22,7 +25,7 @@ export function createHeldMemory(store: Store, remember: () => Memory): HeldMemo
 
   const mustHave = async (mine: Memory, { topic, partition }: LogBatch, offset: bigint): Promise<void> => {
     const stored = await readProgress(store, topic, partition);
-    // One that has more has what was thought to have failed.
+    // A database that has more has what was thought to have failed.
     if (stored.offset < offset && memory === mine) memory = remember();
   };
 
@@ -30,7 +33,8 @@ export function createHeldMemory(store: Store, remember: () => Memory): HeldMemo
     now: () => memory,
     failed: (mine, batch, error) => {
       if (memory !== mine) return;
-      // Once a gap was found nothing is remembered of its partition: where it comes again and again the others go on.
+      // After an offset gap the memory knows nothing of the partition: one that comes again and again leaves the memory
+      // of the others alone.
       if (error instanceof OffsetGapError) {
         if (memory.known.has(placeOf(batch))) memory = remember();
         return;
@@ -42,7 +46,7 @@ export function createHeldMemory(store: Store, remember: () => Memory): HeldMemo
       const mine = memory;
       const known = mine.known.get(placeOf(batch));
       if (known === undefined || !mine.doubted.has(placeOf(batch))) return;
-      // First: what fails while the answer comes is doubted anew.
+      // Before the query: a batch that fails while it runs has the place doubted anew.
       mine.doubted.delete(placeOf(batch));
       await mustHave(mine, batch, known.offset);
     },

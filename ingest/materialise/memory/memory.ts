@@ -13,21 +13,21 @@ import { createUntoldChanges } from './untold-changes.ts';
 export type Memory = ReturnType<typeof createMemory>;
 
 /**
- * What a process remembers of what stands in the database, its own writes among it. All of it is forgotten at once where
- * a place is found to be another: a database that was restored, or lost power, lacks what stood there.
- * @param coalesced the same store, where inserts of partitions go together
+ * What a process remembers of the database, its own writes among it. All of it is forgotten at once where a partition
+ * is found to stand elsewhere than remembered: a database that was restored, or lost power, lacks rows that it had.
+ * @param coalesced the same store, with the inserts of several partitions put together
  */
 export const createMemory = (
   store: Store,
   coalesced: Store,
   recompute: (one: Recompute) => Promise<void>,
 ) => ({
-  /** Where partitions are, by topic and number. */
+  /** Where each partition stands, by `topic/partition`. */
   known: new Map<string, Progress>(),
   untold: createUntoldChanges(),
-  /** Those of them that the database is asked for once more: something failed since. */
+  /** The partitions in `known` that the database has to be asked for once more, since a batch failed. */
   doubted: new Set<string>(),
-  /** How often something did. */
+  /** How many batches failed. */
   failures: 0,
   writeSums: createSums(store, recompute),
   settleDerived: createDerived(store),

@@ -1,18 +1,26 @@
 import { type Changes, noteKeys } from '../../../clickhouse/changes.ts';
 import { HISTORY_TOPICS, type LogBatch } from '../../log/port.ts';
 
-/** What was written and nobody was told of yet, of each place of the log. */
+/** Changes that were written and that no reader was told of yet, by place: a partition of the log. */
 export interface UntoldChanges {
-  /** Of a place, to be added to: what tries that failed wrote of a batch, in which the next finds no news. */
+  /**
+   * The changes of a place, to be added to; they keep what failed tries of a batch wrote, which is not new to the next.
+   */
   of(place: string): Changes;
-  /** Whoever had the place before may have died before he told what he found; what he wrote is no news either. */
+  /**
+   * The process that had the place before may have died before it announced what it wrote, which is not new here
+   * either.
+   */
   takesOver(place: string, batch: LogBatch): void;
   told(place: string): void;
 }
 
 export function createUntoldChanges(): UntoldChanges {
   const untold = new Map<string, Changes>();
-  /** Who reads beside the owner takes each batch over: once is enough. */
+  /**
+   * The assignment of the last takeover: a process that reads beside the owner takes over with each batch; once is
+   * enough.
+   */
   const takenOverBy = new Map<string, number | null>();
 
   const of = (place: string): Changes => {

@@ -33,7 +33,7 @@ export const noKeys = (): Keys => ({ mint: new Set(), quote: new Set(), kind: ne
 export interface IntervalFacts {
   size(): number;
   /**
-   * Puts facts beside those that are there, each in the place of what was read of it before.
+   * Adds facts; each takes the place of an earlier reading of the same fact, unless that one outranks it.
    * @returns the keys whose sums may be others now.
    */
   put(facts: readonly Fact[]): Keys;

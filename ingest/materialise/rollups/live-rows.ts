@@ -19,13 +19,13 @@ export interface TotalRows {
   kind_spans: object[];
 }
 
-/** What totals are made of again where something else than the interval is touched. */
+/** The spans that totals are made of again once another interval is touched. */
 export interface SpanRows {
   policy_spans: object[];
   quote_spans: object[];
 }
 
-/** Their version: up to which offset they hold every fact. */
+/** The version of rows: the offset up to which they hold every fact of the partition. */
 interface At {
   partition: number;
   offset: bigint;
@@ -62,7 +62,7 @@ export function totalRows({ interval, facts, policies, days }: Surroundings, key
   return rows;
 }
 
-/** Likewise. */
+/** The span rows of these keys, likewise. */
 export function spanRows(
   { interval, facts, policies }: Surroundings,
   keys: Pick<Keys, 'mint' | 'quote'>,

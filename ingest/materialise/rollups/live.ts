@@ -25,34 +25,34 @@ import { unwrittenSpans } from './unwritten-spans.ts';
 /** What a batch of a partition of the log brought; its facts are written. */
 export interface SummedBatch {
   partition: number;
-  /** Up to where all facts are written. */
+  /** The offset up to which all facts are written. */
   offset: bigint;
   facts: readonly Fact[];
   touched: Touched;
-  /** Up to where the partition ever was applied. */
+  /** The highest offset of the partition that was ever applied. */
   applied: bigint;
-  /** Whatever is kept of the partition may be old. */
+  /** Whether what is kept in memory of the partition may be stale. */
   anew: boolean;
-  /** Nothing is written for a partition that was taken away. */
+  /** False once the partition was taken away: nothing is written for it then. */
   owned(): boolean;
 }
 
 type Insert = (table: string, rows: readonly object[]) => Promise<void>;
 
-/** Facts of one interval that are kept; of more the engine makes the sums. */
+/** The most facts of an interval that are kept; if there are more the engine makes the sums. */
 const MOST_FACTS = 200_000;
 const MOST_POLICIES = 50_000;
 const NOTHING: Touched = { mints: new Set(), intervals: new Set() };
 
-/** Where a partition is: the facts of one interval, and the sums over all that lies outside of it. */
+/** What is kept of a partition: the facts of one interval, and the sums over all that lies outside of it. */
 interface Place {
   interval: bigint;
   facts: IntervalFacts;
   policies: Map<string, Rests>;
   days: Map<string, DayRests>;
-  /** Those whose spans are not written yet. */
+  /** Keys whose spans are not written yet. */
   unwritten: Keys;
-  /** Up to where they hold every fact. */
+  /** The offset up to which facts and sums hold every fact. */
   offset: bigint;
 }
 
@@ -60,8 +60,8 @@ interface Place {
  * Sums of the newest interval, worked out in this process: the chain's tip brings a few facts several times a second,
  * and to have the engine read them back costs more than all else that is done with them. They are made from the facts
  * by their identity and from sums over all other intervals, as the engine makes them, so that a batch may come again.
- * Nobody reads the interval's own rows of spans before another is touched: they are written then, or by the engine where
- * this process has lost what it kept.
+ * The interval's own span rows are not read before another interval is touched: they are written then, or by the engine
+ * where this process has lost what it kept.
  * @param recompute has the engine make the sums from what it holds
  * @returns writes the sums that a batch touched
  */
@@ -72,7 +72,7 @@ export function createSums(
   const places = new Map<number, Place>();
   /** The interval that the last batch of a partition touched alone. */
   const last = new Map<number, bigint>();
-  /** Partitions of which no spans lack but those of their place. */
+  /** Partitions of which all spans are written, except those that their place keeps back. */
   const settled = new Set<number>();
 
   const open = async (
@@ -86,7 +86,7 @@ export function createSums(
       ...{ unwritten: noKeys(), offset: -1n },
     };
     place.facts.put(stored);
-    // What has lost its last fact of the interval is written again too.
+    // Keys that have lost their last fact of the interval are written again too.
     const touched = noKeys();
     const [quotes, kinds] = await Promise.all([
       quoteKeysIn(store, partition, interval),
@@ -96,7 +96,7 @@ export function createSums(
     for (const { kind, actor } of kinds) touched.kind.add(keyOf(kind, actor));
     return { place, touched };
   };
-  /** Reads what is not known yet of the intervals outside. */
+  /** Reads the sums over the intervals outside that are not kept yet. */
   const complete = async (place: Place, partition: number, keys: Keys): Promise<void> => {
     if (place.policies.size > MOST_POLICIES) place.policies.clear();
     const mints = [...keys.mint].filter((mint) => !place.policies.has(mint));
@@ -110,7 +110,7 @@ export function createSums(
     for (const day of unknown) place.days.set(day, ofDays.get(day) ?? new Map<string, Sums>());
   };
 
-  /** @returns whether they are made here: of more facts the engine makes them. */
+  /** @returns whether the sums were made here; false where there are too many facts: the engine makes them then. */
   const writeHere = async (
     { partition, offset, facts, touched }: SummedBatch,
     interval: bigint,
@@ -128,7 +128,8 @@ export function createSums(
     add(keys, put);
     for (const mint of touched.mints) keys.mint.add(mint);
     await complete(place, partition, keys);
-    // A day is summed up again where an interval has a row of it: though its last event there may go to another.
+    // The engine sums up a day again only where the interval has a span of it, and the last event of the day in this
+    // interval may still move to another day: so the first span of each day is written at once.
     const { unwritten } = place;
     const quote = new Set([...keys.quote].filter((key) => !unwritten.quote.has(key)));
     add(place.unwritten, keys);
@@ -140,7 +141,7 @@ export function createSums(
     await Promise.all(Object.entries(rows).map(([table, all]) => insert(table, all)));
     return true;
   };
-  /** Writes what was kept back. */
+  /** Writes the spans that were kept back. */
   const leave = async (partition: number, insert: Insert) => {
     const place = places.get(partition);
     if (place === undefined) return;
@@ -156,8 +157,8 @@ export function createSums(
       const mints = new Set([...touched.mints, ...lacking.mints]);
       await recompute({ ...of, mints, intervals: touched.intervals });
     } else {
-      // First: what is told of the others would have it forgotten that these are lacking. What is touched is not summed up
-      // yet: they hold no fact of this batch for sure, which may come again cut shorter.
+      // Lacking spans first: rows of the other intervals would hide that these lack. Their version is the offset
+      // applied before, since they need not hold the facts of this batch, which may come again cut shorter.
       await recompute({ ...of, offset: applied < 0n ? 0n : applied, ...lacking });
       await recompute({ ...of, ...touched });
     }
@@ -175,7 +176,7 @@ export function createSums(
 
   return async (batch, insert) => {
     const { partition, touched, anew } = batch;
-    // Also where nothing is touched: what others wrote meanwhile is lacking in what is kept, whenever it is next gone by.
+    // Also where nothing is touched: what is kept lacks what others wrote meanwhile, whenever it is used next.
     if (anew) forget(partition);
     if (touched.intervals.size === 0) return;
     const [interval] = touched.intervals;
@@ -188,7 +189,7 @@ export function createSums(
       await writeInEngine(batch);
       if (isAlone && !isSame) last.set(partition, interval);
     } catch (error) {
-      // What was written and what was not is not known here: read again.
+      // It is not known here what was written: everything is read again.
       forget(partition);
       throw error;
     }

@@ -4,9 +4,12 @@ import { NARROWEST, WIDTHS } from './slot-intervals.ts';
 import { POLICY_COLUMNS, QUOTE_COLUMNS, selected } from './summed-columns.ts';
 import { type Fact, noSums, type Sums, sumsFrom } from './sums.ts';
 
-/** Of a policy: sums of the narrow intervals beside one, of the wider ones beside the one around it, and so on. */
+/**
+ * A policy's sums outside of an interval, by width: narrow ones beside it, wider ones beside the one around it, and so
+ * on.
+ */
 export type Rests = readonly Sums[];
-/** Of a day: sums of the intervals beside one, by quote asset. */
+/** A day's sums outside of an interval, by quote asset. */
 export type DayRests = Map<string, Sums>;
 
 const MINTS_PER_QUESTION = 500;

@@ -7,7 +7,10 @@ import { columnNames, inPartitions, POLICY_COLUMNS, selected, upToOffset } from 
 const MINTS_PER_STATEMENT = 500;
 const WIDEST = WIDTHS[WIDTHS.length - 1] as number;
 
-/** What was decided to be another policy's may have been the last of an interval: each key that has a row gets a new one. */
+/**
+ * An event that was decided to be another policy's may have been a policy's last of an interval: each key that has a
+ * row gets a new one.
+ */
 const OF_FACTS = `
 INSERT INTO policy_spans (mint, width, span, log_partition, log_offset, ${columnNames(POLICY_COLUMNS)})
 SELECT
@@ -28,7 +31,7 @@ FROM (
 ) AS e
 GROUP BY e.mint, e.span, e.log_partition`;
 
-/** Spans of a width from those of the one before. */
+/** Makes the spans of a width from those of the next narrower one. */
 const OF_SPANS = `
 INSERT INTO policy_spans (mint, width, span, log_partition, log_offset, ${columnNames(POLICY_COLUMNS)})
 SELECT

@@ -11,17 +11,17 @@ import { SPANS_PER_STATEMENT, type Touched } from './slot-intervals.ts';
 export interface Recompute extends Touched {
   partition: number;
   offset: bigint;
-  /** Nothing is written for a partition that was taken away. */
+  /** False once the partition was taken away: nothing is written for it then. */
   owned(): boolean;
 }
 
-/** Of several partitions together; what one alone touched may be more. */
+/** The most mints and intervals of several batches recomputed together; a single batch may have touched more. */
 const MOST_TOUCHED = 10_000;
 
 /**
- * Recomputes the rollups that batches touched, those of several partitions together. What one touched is then
- * recomputed for the others too: it costs less than statements for each, and is as right, since the facts of each are
- * written up to its offset.
+ * Recomputes the rollups that batches touched, those of several partitions together. What one batch touched is then
+ * recomputed for the other partitions too: that costs less than statements for each, and is as correct, since the facts
+ * of each partition are written up to its offset.
  */
 export function createRollups(store: Store): (one: Recompute) => Promise<void> {
   return createBatcher({
@@ -46,11 +46,13 @@ async function recompute(store: Store, all: readonly Recompute[]): Promise<void>
     }
   };
   await Promise.all([recomputePolicyTotals(write, touched), recomputeQuoteDays(write, touched)]);
-  // Last: their rows tell whoever comes after that nothing of these intervals lacks.
+  // Last: their rows tell later writers that no span of these intervals lacks (`unwrittenSpans`).
   await recomputeKinds(write, touched);
 }
 
-/** A row is of one of the spans, or of a day that one of them has, and made of all that is stored: their list is cut anywhere. */
+/**
+ * Each row is of one span, or of a day that a span has, and made from all that is stored: the list can be cut anywhere.
+ */
 function inPieces(params: Params): Params[] {
   const { spans } = params;
   if (!Array.isArray(spans)) return [params];

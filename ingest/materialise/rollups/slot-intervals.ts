@@ -5,7 +5,9 @@ const NEXT = 64;
 /** Some four minutes, four hours and ten days of slots: whatever a policy's history, few rows of each are summed. */
 export const WIDTHS = [NARROWEST, NARROWEST * NEXT, NARROWEST * NEXT * NEXT] as const;
 
-/** In one statement: the list travels as a bound parameter, of which a server takes 131,072 characters, encoded. */
+/**
+ * Spans in one statement: the list travels as a bound parameter, of which a server takes 131,072 characters, encoded.
+ */
 export const SPANS_PER_STATEMENT = 5_000;
 
 /** What sums have to be worked out again for. */

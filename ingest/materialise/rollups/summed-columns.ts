@@ -3,18 +3,18 @@ import type { POLICY_SUMS, QUOTE_SUMS } from '../../../clickhouse/sum-columns.ts
 type Amount = 'amount_a' | 'amount_b' | 'amount_c' | 'amount_d';
 type Kind = 'FeesClaimed' | 'Routed' | 'ProfitSwept' | 'BuybackBurned';
 
-/** How a column of sums is made; a kind of null is any. */
+/** How a column of sums is made; `kind` null means events of any kind. */
 type Sum =
   | { is: 'total'; kind: Kind; amount: Amount }
   | { is: 'count'; kind: Kind | null }
-  /** Those whose block time is known. */
+  /** Counts the events whose block time is known. */
   | { is: 'dated'; kind: null };
-/** Of block times. */
+/** The newest or the oldest block time. */
 type Time = { is: 'newest' | 'oldest'; kind: Kind | null };
 
 export type SummedColumn = { column: string } & (Sum | Time);
 
-/** How each column is made that is read. */
+/** How each column that readers know is made. */
 type MadeOf<Read> = { [Name in keyof Read]: Read[Name] extends 'time' ? Time : Sum };
 
 const total = (kind: Kind, amount: Amount): Sum => ({ is: 'total', kind, amount });

@@ -5,8 +5,8 @@ import type { Facts } from '../rows/facts.ts';
 import { intervalOf, type Touched } from './slot-intervals.ts';
 
 /**
- * Whether one of them is of an hour that the partition has passed, or may be, or may have been: what comes behind the
- * partition's slot may be there already, with a time that this one corrects.
+ * Whether one of these events is, may be or may have been of an hour that the partition has passed: an event that is
+ * not above the partition's slot may be stored already, with a time that this one corrects.
  */
 export function arePast(
   events: readonly EventRow[],

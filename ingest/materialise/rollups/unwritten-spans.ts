@@ -3,10 +3,10 @@ import { chunks } from '../../../runtime/chunks.ts';
 import { NARROWEST, SPANS_PER_STATEMENT, type Touched } from './slot-intervals.ts';
 
 /**
- * What the spans of a partition may lack of what was written before: who writes it keeps those of one interval back, the
- * last that it touched alone. The kinds of events are written with each batch, and tell which that is. What stands of
- * batches that are not applied comes again, and may have taken the place of the row that told it.
- * @param applied the offset up to which the partition is.
+ * The intervals, and their mints, whose spans may lack what was written before: a writer keeps back the spans of one
+ * interval, the last that a batch touched alone. Rows of `kind_spans` are written with each batch, and tell which that
+ * is. Rows of batches beyond `applied` come again, and may have taken the place of the row that told it.
+ * @param applied the offset up to which the partition is applied.
  */
 export async function unwrittenSpans(store: Store, partition: number, applied: bigint): Promise<Touched> {
   const of = { partition, applied };
@@ -18,7 +18,7 @@ export async function unwrittenSpans(store: Store, partition: number, applied: b
     of,
   );
   const last = runs.filter(({ ahead }) => ahead === 0);
-  // Several that were touched together were made by the engine, with all that they are made of.
+  // Several intervals that were touched together were made by the engine, with all their spans.
   const lacking = runs.filter(({ ahead }) => ahead === 1 || last.length === 1);
   const intervals = new Set(lacking.map(({ span }) => BigInt(span)));
   if (intervals.size === 0) return { mints: new Set(), intervals };

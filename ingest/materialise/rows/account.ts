@@ -17,11 +17,11 @@ import {
 import { sameBytes } from '../../../schemas/transaction/own-calls.ts';
 import { PROGRAM_TABLES, programColumns } from './program-account.ts';
 
-/** Where a state belongs; `columns` is called for the states that are written only. */
+/** The table that a state belongs to; `columns` is called only for states that are written. */
 export interface LatestState {
   table: LatestTable;
   columns(): LatestColumns[LatestTable];
-  /** Of a policy. */
+  /** Of a policy only. */
   mark?: Pick<Policy, 'hwm' | 'profitSwept'>;
 }
 
@@ -38,8 +38,8 @@ export const EXPECTED_TABLES: Record<Exclude<ExpectedAccount, 'program'>, Latest
 };
 
 /**
- * The table of what was expected at an address where the other of token account and mint stands, which says that nothing
- * of the expected kind does: one was closed there, and the other made since. Null where it is no such state.
+ * Where a token account was expected and a mint stands, or the other way round: the table of the expected kind, of
+ * which nothing stands there any more. It was closed, and the other was made since. Null for any other state.
  */
 export function tableOfGone({ expected }: AccountRecord, { table }: LatestState): LatestTable | null {
   if (expected === 'token_account' && table === 'mints') return 'token_accounts';
@@ -61,7 +61,7 @@ export function readAccount(record: AccountRecord, programId: Uint8Array): Accou
   const owner = encodeBase58(record.owner);
   // Anyone may send lamports to an address before its account is made.
   if (owner === SYSTEM_PROGRAM && record.data.length === 0) return 'missing';
-  // Whoever makes a mint says where its metadata stands: what stands there says itself what else it is.
+  // The creator of a mint chooses where its metadata stands: a pool or a token account at that address is read as one.
   if (record.expected === 'metadata' && !isPool(record.data) && tokenKindOf(record) !== 'account')
     return metadata(record);
   if (isTokenProgram(record.owner)) return token(record, owner);
@@ -108,7 +108,9 @@ function metadata(record: AccountRecord): LatestState {
   return { table: 'metadata_accounts', columns: () => ({ mint: encodeBase58(mint), name, symbol, uri }) };
 }
 
-/** A pool stands where the program that owns it derives it: other programs make accounts of the same form. */
+/**
+ * A pool stands at the address that its owning program derives for it: other programs make accounts of the same form.
+ */
 function pool(record: AccountRecord, program: string): AccountReading {
   const state = decodePool(record.data);
   if (!sameBytes(poolAddress(record.owner, state.baseMint, state.quoteMint), record.address)) {

@@ -28,7 +28,7 @@ export interface Facts {
   transactions: TransactionRow[];
   policyTransactions: PolicyTransactionRow[];
   incomplete: IncompleteRow[];
-  /** Transactions whose logs were cut and that tell all of it themselves. */
+  /** Transactions with cut logs whose derived events lack nothing. */
   decided: IncompleteRow[];
   deadLetters: DeadLetterRecord[];
   touchedMints: Set<string>;
@@ -47,10 +47,10 @@ export function factsOf(
 }
 
 const AT_ONCE = 20;
-/** One with much data takes as long to read as thousands of others, and each of several partitions has its turn. */
+/** A transaction with much data takes as long to read as thousands of others, and several partitions take turns. */
 const costOf = ({ payload }: TransactionRecord): number => 1 + payload.length / 8_192;
 
-/** The same with others in between: who reads a log as a member of a group has to say that he lives. */
+/** `factsOf`, letting other work run in between: a member of a consumer group has to send heartbeats. */
 export async function factsInTurns(
   records: readonly TransactionRecord[],
   programId: Uint8Array,
@@ -93,7 +93,10 @@ interface FactsOptions {
   profits: SweptProfits;
 }
 
-/** Whatever it did is missing of the accounts that it names. Where not even those can be read its slot is a gap. */
+/**
+ * All that the transaction did is missing of the accounts that it names. If not even those can be read its slot is a
+ * gap.
+ */
 function addUnreadable(facts: Facts, record: TransactionRecord, reason: string): void {
   const { slot, blockTime: block_time, payload } = record;
   facts.deadLetters.push(deadLetter(record, 'transaction', reason, payload));
@@ -115,7 +118,7 @@ function addTransaction(
   const extract = extractEvents(tx, programId, profits.get(signature));
   const slot = record.slot.toString();
   const decides = record.standing === 'decides';
-  // A log may have been given one that is none by a version before.
+  // An older version may have written an index to the log that is not a valid one.
   const index = blockIndexOf(record.index);
   const order: TransactionOrder = {
     tx_index: index ?? record.order,
@@ -126,7 +129,8 @@ function addTransaction(
   if (extract.status === 'undecoded') {
     const { reason, accounts } = extract;
     facts.incomplete.push({ ...incomplete, policies: accounts, missing: [UNDECODED], reason });
-    // Cut logs are nobody's fault and are read again; what does not decode waits for a better decoder.
+    // A transaction with cut logs needs no letter, for it is read again; what does not decode waits for a better
+    // decoder.
     facts.deadLetters.push(deadLetter(record, 'transaction', reason, record.payload));
     return;
   }
@@ -186,7 +190,7 @@ function eventRow(event: RowEvent): EventColumns {
   };
 }
 
-/** Of a day that is not known, which the days' sums have to say. */
+/** Events whose day is not known, so that the sums of days can say that they lack some. */
 export function undatedRows(events: readonly EventRow[]): object[] {
   return events
     .filter(({ block_time, kind }) => block_time === null && kind !== '')

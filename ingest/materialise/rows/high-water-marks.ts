@@ -4,7 +4,7 @@ import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { versionOfLowest } from './lowest-slot.ts';
 
-/** Policies whose mark is remembered: of more a row is written that says nothing new. */
+/** Policies whose mark is remembered; beyond that, rows are written that say nothing new. */
 const MOST_REMEMBERED = 200_000;
 
 /** The first slot in which a policy was seen with a mark. */
@@ -43,7 +43,7 @@ export function createMarks() {
 /** Marks that this process has not written yet: most states of a policy have the one of the state before. */
 export interface NewMarks {
   of(rows: readonly MarkRow[]): MarkRow[];
-  /** They are written. */
+  /** Notes that these rows are written. */
   wrote(rows: readonly MarkRow[]): void;
 }
 

@@ -6,13 +6,15 @@ import type { Stored } from './stored-states.ts';
 export interface KnownRow {
   table: LatestTable;
   stored: StoredRow | null;
-  /** Of the batch, so far. */
+  /** The newest state in the batch so far. */
   newest: Seen | null;
 }
 
-/** The lines of a batch, which go on from what is stored. */
+/** What is known of the addresses of a batch: the stored rows, and the batch's states as they are added. */
 export interface KnownRows {
-  /** Those that a state belongs to: that of its table; where nothing says of which it is, of all that hold its address. */
+  /**
+   * The rows that a state belongs to: that of its table or, if its table is not known, of all that hold its address.
+   */
   of(seen: Seen): readonly KnownRow[];
   all(): Iterable<KnownRow>;
 }
@@ -44,7 +46,7 @@ export function createKnownRows(stored: Stored): KnownRows {
 const lineOf = (table: LatestTable, stored: StoredRow | null): KnownRow => ({ table, stored, newest: null });
 const rankOf = ({ table }: KnownRow): number => LATEST_TABLES.indexOf(table);
 
-/** The newest of batch and store. */
+/** The newer of the batch's state and the stored row. */
 export function lastOf({ stored, newest }: KnownRow): Seen | StoredRow | null {
   if (stored === null || newest === null) return newest ?? stored;
   return newest.version >= BigInt(stored.version) ? newest : stored;

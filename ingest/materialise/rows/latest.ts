@@ -21,7 +21,9 @@ import type { Stored } from './stored-states.ts';
 export interface LatestRows {
   /** Rows by table, the newest good state of each address only; the first columns alone where no account stands. */
   tables: Map<LatestTable, LatestRow[]>;
-  /** Likewise of addresses where nothing stands and nothing said what was expected: those that the table holds. */
+  /**
+   * Likewise for addresses where no account stands and nothing said what was expected: in each table that holds them.
+   */
   closed: Map<LatestTable, StateRow[]>;
   /** The last good state of each address in each hour. */
   closings: PlacedRow[];
@@ -34,7 +36,7 @@ export interface LatestRows {
 /**
  * What a batch of account states writes: every state is read, the newest good one of an address is kept. What a reading
  * over RPC says is compared with the newest of batch and store, so that it does not matter where a log was cut.
- * @param added columns that stored rows may lack, where these are others than the schema's
+ * @param added columns that stored rows may lack; by default those that the schema was given later
  */
 export function latestRows(states: readonly Seen[], stored: Stored, added?: AddedColumns): LatestRows {
   const lines = createKnownRows(stored);
@@ -51,7 +53,7 @@ export function latestRows(states: readonly Seen[], stored: Stored, added?: Adde
     for (const line of held) {
       const known = lastOf(line);
       const next = amongKnown(seen, known, added);
-      // What an address that hours know is of another table says nothing of them.
+      // A state of a table that hours do not keep says nothing of hours.
       if (isOfHours && known !== null && next === seen && isRead(seen))
         unseen.push(unseenRow(seen, BigInt(known.version) >> 64n));
       const earlier = takeIn(line, next);
@@ -83,13 +85,13 @@ function amongKnown(seen: Seen, known: Seen | StoredRow | null, added?: AddedCol
   return { ...known, version: seen.version, seenAt: seen.seenAt, novelty: 'repeats' };
 }
 
-/** What comes again without a time is no older than it was told to be meanwhile. */
+/** A state that comes again without a time keeps the time that it was given meanwhile. */
 function asDated(seen: Seen, known: Seen | StoredRow): Seen {
   if (seen.seenAt !== null || isRead(known)) return seen;
   return isStored(known) ? { ...seen, kept: known } : { ...known, seenAt: null };
 }
 
-/** @returns the older of it and what was the newest. */
+/** @returns the older of `next` and what was the newest before; null if nothing was. */
 function takeIn(line: KnownRow, next: Seen): Seen | null {
   const before = line.newest;
   if (before !== null && before.version > next.version) return next;

@@ -6,7 +6,7 @@ import { type AccountReading, EXPECTED_TABLES, readAccount, tableOfGone } from '
 import { createMarks, type MarkRow } from './high-water-marks.ts';
 import { type Seen, versionOf } from './seen.ts';
 
-/** What a batch of account states says by itself. */
+/** What a batch of account states says by itself, before it is compared with stored rows. */
 export interface BatchStates {
   /** The good ones of accounts of ours, in the order of the log. */
   seen: Seen[];
@@ -62,6 +62,6 @@ function deadAccount(record: AccountRecord, error: MalformedError): DeadLetterRe
   };
 }
 
-/** What stands where a stranger says is nothing to keep, of balances what no token program owns. */
+/** Bytes at an address that a stranger chose need not be kept, nor those of a balance that no token program owns. */
 const isOfStrangers = ({ expected }: AccountRecord, { what }: MalformedError): boolean =>
   expected === 'metadata' || expected === 'mint' || what === 'token_account';

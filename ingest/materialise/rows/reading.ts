@@ -38,7 +38,7 @@ function rowOf({ reading, readAt }: ReadingRecord): { table: ReadingTable; row: 
     case 'stream': {
       const { connected, reason, addresses, overRpc, listed, listedSlot = null } = reading;
       const since = String(reading.since);
-      // Read again from an old log it has expired, whoever's clock it is compared with.
+      // With this age, a state that is read again from an old log has expired by any clock.
       const lag_ms = String(Math.max(0, Date.now() - readAt));
       const row = {
         read_at,
@@ -94,7 +94,7 @@ function rowOf({ reading, readAt }: ReadingRecord): { table: ReadingTable; row: 
   }
 }
 
-/** Half a surrogate pair of a reply may stand in a log of before: one of them would keep a batch out for ever. */
+/** An older log may have half a surrogate pair of a reply, which no store takes: its batch would be tried for ever. */
 const wellFormed = (row: object): object =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [

@@ -3,10 +3,10 @@ import { type AccountType, storedFields } from '../../../schemas/program/account
 import { PROGRAM_TABLES } from './program-account.ts';
 import { isStored, type LatestRow, placedRow, type Seen, type StoredRow } from './seen.ts';
 
-/** What of a row says when and from where it is known. */
+/** Columns that say when and from where a state is known. */
 const OF_READING = new Set(['slot', 'version', 'block_time', 'source', 'signature']);
 
-/** Columns that a table was given when it had rows, which are null there. */
+/** Columns that a table was given later: they are null in the rows that it had. */
 export type AddedColumns = ReadonlyMap<LatestTable | '', ReadonlySet<string>>;
 
 const ADDED_COLUMNS: AddedColumns = new Map(
@@ -19,8 +19,8 @@ function addedTo(type: AccountType): ReadonlySet<string> {
 }
 
 /**
- * Whether a state says what another of its table says. The columns decide, in the batch as in the store: what bytes say
- * beside them is not kept, and where a log was cut must not matter.
+ * Whether a state says the same as another of its table. The columns decide, between states of a batch as against the
+ * store: what else the bytes say is not kept, and where a log was cut must not matter.
  */
 export function saysTheSame(seen: Seen, known: Seen | StoredRow, added = ADDED_COLUMNS): boolean {
   if (isStored(known)) return saysAll(placedRow(seen).row, known, added.get(seen.table));
@@ -34,7 +34,7 @@ function isOfSameBytes({ record }: Seen, { record: known }: Seen): boolean {
   return Buffer.compare(known.owner, record.owner) === 0 && Buffer.compare(known.data, record.data) === 0;
 }
 
-/** @param added null there says nothing of the account: an upgrade changes none. */
+/** @param added columns in which null counts as the same: an upgrade changes no account. */
 function saysAll(row: LatestRow, known: object, added = NONE): boolean {
   const columns = known as Record<string, unknown>;
   return Object.entries(row).every(

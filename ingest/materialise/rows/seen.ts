@@ -15,14 +15,14 @@ export interface Seen {
   table: LatestTable | '';
   /** Unix seconds of the slot in which it was seen last; null where that is not known. */
   seenAt: number | null;
-  /** What was stored of the same: it is as old as that. */
+  /** The stored row of the same state, whose slot and time it keeps. */
   kept: StoredRow | null;
   novelty: Novelty;
 }
 
 /**
- * Among what is known of its address. `repeats`: a reading of what stood there before it. `behind`: a reading older than
- * what is known, of which it is not known any more what stood there before it.
+ * How a state compares with what is known of its address. `repeats`: a reading that found the state known before it.
+ * `behind`: a reading older than what is known: what stood there before it is not known any more.
  */
 export type Novelty = 'new' | 'repeats' | 'behind';
 
@@ -37,7 +37,9 @@ export type StoredRow = Omit<StateRow, 'block_time'> & { block_time: string | nu
 /** A state of an address, and the table that its row belongs to. */
 export interface PlacedRow extends Pick<Seen, 'table' | 'novelty'> {
   row: LatestRow;
-  /** In which it was seen: of a state that was read again, the hour of that reading; null where its time is not known. */
+  /**
+   * The hour in which it was seen; if it was read again, that of the last reading; null where the time is not known.
+   */
   hour: number | null;
 }
 
@@ -48,7 +50,7 @@ export function versionOf(record: Pick<AccountRecord, 'slot' | 'writeVersion'>):
 
 export const isStored = (known: Seen | StoredRow): known is StoredRow => 'address' in known;
 
-/** Over RPC. */
+/** Whether the state was read over RPC. */
 export const isRead = (known: Seen | StoredRow): boolean =>
   (isStored(known) ? known.source : known.record.source) === 'rpc';
 

@@ -4,7 +4,7 @@ import { chunks } from '../../../runtime/chunks.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { isRead, type Seen, type StoredRow } from './seen.ts';
 
-/** The list travels as a bound parameter, in the address of the request. */
+/** Addresses in one query: the list travels as a bound parameter, in the URL of the request. */
 export const ADDRESSES_PER_QUESTION = 1_000;
 
 /** What is stored of addresses, by their bytes; of each by table. */

@@ -6,20 +6,20 @@ export interface VenuePlaceRow {
   address: string;
 }
 
-/** Its row; of a closed account nothing says whose it was. */
+/** The row of a venue account; that of a closed one does not say whose it was. */
 interface VenueState {
   address: string;
   policy?: string;
 }
 
-/** Venue accounts whose place is remembered: of more a row is written that says nothing new. */
+/** Venue accounts whose place is remembered; beyond that, rows are written that say nothing new. */
 const MOST_REMEMBERED = 200_000;
 
 /** The places of venue accounts, each told once by this process as long as it remembers. */
 export interface VenuePlaces {
   /** Rows that are not written yet. */
   rowsOf(states: readonly VenueState[]): VenuePlaceRow[];
-  /** They are written. */
+  /** Notes that these rows are written. */
   wrote(rows: readonly VenuePlaceRow[]): void;
 }
 

@@ -11,26 +11,28 @@ import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 
 /** An event that stood without a time. */
 export interface UndatedEvent extends EventPlace {
-  /** What its transaction is told to have now, in unix seconds. */
+  /** The time that its transaction has now, in unix seconds. */
   time: number;
 }
 
 /** Transactions of a batch with what is known of their times. */
 export interface TimedTransactions {
   transactions: readonly TransactionRecord[];
-  /** Events that stood without a time and whose transactions have one by these, be it by a reading that does not bring them. */
+  /** Stored events without a time whose transactions have one now, even by a reading that does not bring the events. */
   undated: readonly UndatedEvent[];
 }
 
 /**
- * A time that was told stays: a reading without one, which comes again, with it or from a writer that was paused, takes
- * none away. And a reading that tells the time stands, though only the one without it told the place in the block.
+ * A known time stays: a reading without one takes none away, whether it comes again, in the same batch or from a writer
+ * that was paused. And a reading with the time stands, though only one without it told the place in the block.
  * @param alone whether nobody else has written of the partition since the batch before
  */
 export function createEventTimes(
   store: Store,
 ): (records: readonly TransactionRecord[], alone: boolean) => Promise<TimedTransactions> {
-  /** Up to where there is anything to ask for: the tip is behind it, or soon. What partitions side by side know is one. */
+  /**
+   * The last slot with an undated event: the tip is behind it, or soon is, and asks nothing. All partitions share it.
+   */
   let known: bigint | null = null;
   let isAsked = false;
   const know = (slot: bigint | null) => {

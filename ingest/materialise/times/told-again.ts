@@ -6,18 +6,18 @@ import { intervalOf } from '../rollups/slot-intervals.ts';
 import type { Facts } from '../rows/facts.ts';
 import type { UndatedEvent } from './event-times.ts';
 
-/** What a batch says, and of which events it tells the time that they lacked. */
+/** The facts of a batch, and the events that get the time from it that they lacked. */
 export interface DatedFacts {
   facts: Facts;
-  /** To be told behind the sums over them: all of them are in the facts, with their times. */
+  /** To be written after the sums over them: all of them are in the facts, with their times. */
   dated: readonly EventPlace[];
 }
 
 /**
  * A reading that tells the time need not bring the events: its logs are cut where those of an earlier one were whole, its
- * node recorded none, or another decides what the transaction did. What stands of the transaction is then written once
- * more as it is, with the time.
- * @param facts of the batch, none of which another outranks that stands
+ * node recorded none, or another reading decides what the transaction did. The stored facts of the transaction are then
+ * written once more as they are, with the time.
+ * @param facts of the batch, none of which is outranked by a stored one
  * @param undone what the batch takes out
  */
 export async function toldAgain(
@@ -30,7 +30,7 @@ export async function toldAgain(
   const timed = [...facts.events, ...facts.derived].filter(({ block_time }) => block_time !== null);
   const brought = new Set(timed.map(placeOf));
   const whole = new Set(facts.transactions.map(nameOf));
-  // What a whole reading has not is no event, or is taken back by it.
+  // An event that a whole reading does not have is none, or is taken back by it.
   const lacking = undated.filter((one) => !brought.has(placeOf(one)) && !whole.has(nameOf(one)));
   const told = await standingWith(store, lacking, new Set(undone.map(keyOf)));
   const again = new Set(told.events.map(placeOf));
@@ -66,7 +66,7 @@ async function standingWith(
   const standing = await standingFacts(store, lacking);
   const events = standing.events.filter((one) => places.has(placeOf(one)) && !gone.has(keyOf(one)));
   const names = new Set(events.map(nameOf));
-  // Lists of slots and of signatures find more than their pairs.
+  // The query is by slots and by signatures, and finds more than the wanted pairs.
   const dated = <T extends InSlot>(rows: readonly T[]) =>
     rows
       .filter((row) => names.has(nameOf(row)))
@@ -79,5 +79,5 @@ async function standingWith(
 }
 
 const placeOf = (event: EventPlace): string => `${nameOf(event)} ${event.position}`;
-/** Two events may have one place, by their mints alone. */
+/** Two events may have the same place, and differ by their mints alone. */
 const keyOf = (event: EventPlace & { mint: string }): string => `${placeOf(event)} ${event.mint}`;

@@ -8,10 +8,10 @@ import { isRead, type Seen } from '../rows/seen.ts';
 import { ADDRESSES_PER_QUESTION } from '../rows/stored-states.ts';
 
 /**
- * A reading over RPC may stand in the log before the state that it saw. What the stream brings then tells since when the
- * account was as it was read: without that it would never be known of the hours between the two.
- * @param highest up to where readings have found changes: what is streamed behind all of them tells nothing of them.
- * @param found by the readings of this batch.
+ * A reading over RPC may stand in the log before the streamed state that it saw. That state, once it comes, tells since
+ * when the account was as it was read: without it this would never be known for the hours between the two.
+ * @param highest the highest slot in which a reading found a change: states streamed behind it tell nothing of any.
+ * @param found changes that the readings of this batch found.
  */
 export async function broughtRows(
   store: Store,

@@ -2,17 +2,17 @@ import type { Store } from '../../../clickhouse/client.ts';
 import type { UnseenRow } from '../../../clickhouse/hour-tables.ts';
 
 /**
- * Up to where the stream has yet to come: a reading over RPC that found another state than the one known is of a slot that
- * the stream may bring later. What it brings of slots before says how far the one known was so.
+ * The highest slot in which a reading over RPC found another state than the known one. The stream may bring that slot
+ * later, and what it brings of slots before tells how long the known state held.
  */
 export interface HighestUnseen {
-  /** @param goesOn whether whoever asks wrote all that came before of its part of the log. */
+  /** @param goesOn whether the batch follows on what this process wrote of its partition. */
   slot(goesOn: boolean): Promise<bigint>;
   found(unseen: readonly UnseenRow[]): void;
 }
 
 export function createHighestUnseen(store: Store): HighestUnseen {
-  /** Found by this process; what others found is asked for once, and where their part of the log is gone on with. */
+  /** What other processes found is asked for once, and again where a partition is taken over. */
   let highest = 0n;
   let isAsked = false;
   const take = (slot: bigint) => {

@@ -10,8 +10,8 @@ export interface FirstSeen {
 }
 
 /**
- * What a batch says of hours: the last state of each address in each but the newest of all, and the first streamed. Each
- * slot without a time is an hour of its own.
+ * A batch's states by hour: the last state of each address in each hour, except its newest of all, and the first that
+ * was streamed. Each slot without a time counts as an hour of its own.
  */
 export interface Closings {
   add(seen: Seen): void;
@@ -48,6 +48,6 @@ export function createClosings(): Closings {
   };
 }
 
-/** What comes again counts as it comes last; of a reading that came behind it is known how old it is from before. */
+/** A state that comes again counts as it came last, unless as `behind`: the earlier one knows how old the state is. */
 const isAgain = (seen: Seen, known: Seen): boolean =>
   known.version === seen.version && seen.novelty !== 'behind';

@@ -14,7 +14,7 @@ import type { FirstSeen } from './closings.ts';
 /** What a batch says of the hours of accounts. */
 export interface HourRows {
   closings: AccountHourRow[];
-  /** Those whose hour is not known. */
+  /** States whose hour is not known. */
   waiting: UndatedHourRow[];
 }
 
@@ -40,13 +40,13 @@ export function datedHour({ state }: UndatedHourRow, time: number): AccountHourR
   return { ...row, hour: hourOf(time) as number, slot: null, block_time: time };
 }
 
-/** Of the same version, in the place of the one without. */
+/** The row of a waiting state with its time; it has the same version, and so replaces the row without. */
 export function toldRow(waiting: UndatedHourRow, time: number): UndatedHourRow {
   const { address, slot, version, state } = waiting;
   return { address, slot, version, state: JSON.stringify({ ...JSON.parse(state), block_time: time }) };
 }
 
-/** Nothing of its time, though this may have been told since it came first. */
+/** The row has no time, though it may have become known since the state first came. */
 function waitingRow(table: HourTable | '', row: LatestRow): UndatedHourRow {
   const { address, slot, version } = row;
   const state = { ...closingRow(table, row), slot: null, block_time: null };
@@ -72,14 +72,14 @@ export const lowestSlot = (hour: number, slot: bigint): LowestSlot => ({
   before: versionOfLowest(slot),
 });
 
-/** Accounts whose hour is remembered: of more a row is written that says nothing new. */
+/** Accounts whose hour is remembered; beyond that, rows are written that say nothing new. */
 const MOST_REMEMBERED = 200_000;
 
 /** The first states of hours that the stream brought, each told once by this process as long as it remembers. */
 export interface FirstStreamed {
   /** Rows that are not written yet. */
   rowsOf(states: readonly FirstSeen[]): FirstStreamedRow[];
-  /** They are written. */
+  /** Notes that these rows are written. */
   wrote(rows: readonly FirstStreamedRow[]): void;
 }
 

@@ -9,8 +9,8 @@ import { ADDRESSES_PER_QUESTION } from '../stored-states.ts';
 import { datedHour, toldRow } from './hours.ts';
 
 /**
- * What is stored of these addresses as of these slots, with the time that was not known of them: of the same version,
- * so that whatever came behind stands. Those too that have it: a process that died may have told nobody that it wrote them.
+ * The stored rows of these addresses at these slots, with the times that were not known; of the same version, so that
+ * later states stand. Rows that have their time already are included: a process that died may not have announced them.
  * Asked for once everything else of the batch is written.
  */
 export async function datedRows(
@@ -36,7 +36,10 @@ export async function datedRows(
   return dated;
 }
 
-/** A log that is read again brings them once more: whose time was told keeps it, so that nobody asks again. */
+/**
+ * A log that is read again brings waiting rows once more: those whose time was told keep it, and are not asked for
+ * again.
+ */
 export async function withToldTimes(
   store: Store,
   rows: readonly UndatedHourRow[],
@@ -62,13 +65,13 @@ const nameOf = ({ address, slot, version }: Omit<UndatedHourRow, 'state'>): stri
 /** Closing states whose times are told. */
 export interface DatedHours {
   closings: AccountHourRow[];
-  /** That nobody need ask for these any more, to be told once the closings stand. */
+  /** The waiting rows with their times, so that these are not asked for again; to be written after the closings. */
   told: UndatedHourRow[];
 }
 
 /**
- * The closing states of these addresses and slots, whatever came behind them since: of the hours that these begin, and of
- * those in which they were read again. Asked for once everything else of the batch is written.
+ * The closing states of these addresses at these slots, whatever came behind them since: in the hours of the slots, and
+ * in those in which the states were read again. Asked for once everything else of the batch is written.
  */
 export async function datedHours(store: Store, records: readonly TimeRecord[]): Promise<DatedHours> {
   const times = timesOf(records);

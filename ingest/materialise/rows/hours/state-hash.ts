@@ -5,7 +5,7 @@ import { isKept } from './hours.ts';
 
 const NO_ACCOUNT = 'none';
 
-/** What hours keep of a state: two that have the same are one to whoever reads them. */
+/** A hash of what hours keep of a state: to readers of hours two states with the same hash are one. */
 export function stateHash(seen: Seen): string {
   const { table, reading } = seen;
   if (reading === 'missing' || table === '' || !isKept(table)) return NO_ACCOUNT;

@@ -10,8 +10,8 @@ type Stored = Pick<StoredRow, 'address' | 'version' | 'block_time' | 'exists'> &
 } & Record<string, unknown>;
 
 /**
- * Gives readings that say what their hours say already the time that these say, or the slot whose time is to be told: a
- * batch that comes again finds later states where it once found those that its readings repeated.
+ * Readings that say what is stored of their hours already are given the time stored there, or the slot whose time is to
+ * be told: a batch that comes again finds later states in place of those that its readings repeated the first time.
  */
 export async function keepUnchangedHours(store: Store, placed: readonly PlacedRow[]): Promise<void> {
   const kept = placed.filter(
