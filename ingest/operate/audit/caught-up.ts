@@ -5,7 +5,7 @@ import { pause } from '../../../runtime/process/lifecycle.ts';
 export interface CaughtUpOptions {
   store: Store;
   signal: AbortSignal;
-  /** Between two questions. */
+  /** The pause between two queries. */
   pauseMs: number;
   /** How long the index may take; an index that does not move at all is given a quarter of it, once. */
   waitMs: number;

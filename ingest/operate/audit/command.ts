@@ -38,7 +38,7 @@ export async function audit(signal: AbortSignal): Promise<void> {
   const { store, close } = await open(config, signal);
   try {
     const { solanaRpcUrl: url, commitment, programId, programStartSlot: startSlot } = config;
-    // Changes nothing: it does not say so where nobody has.
+    // An audit changes nothing: where no program is declared for the database it does not declare one.
     await isOfProgram(store, programId);
     const rpc = url === null ? null : ofIndexedChain(createRpc(url, { commitment }), () => store, print);
     if (rpc === null) print('SOLANA_RPC_URL is not set: account states are not compared with the chain');
@@ -57,7 +57,7 @@ export async function audit(signal: AbortSignal): Promise<void> {
   if (shortfall !== null) throw new ConfigError(shortfall);
 }
 
-/** The serving database of a server, asked gently, or the embedded engine, which must be nobody else's. */
+/** The serving database of a server, queried gently, or the embedded engine, which no other process may have open. */
 async function open(config: Config, signal: AbortSignal): Promise<{ store: Store; close(): Promise<void> }> {
   const { clickhouseUrl, clickhouseCluster } = config;
   if (clickhouseUrl !== null) {
@@ -68,7 +68,7 @@ async function open(config: Config, signal: AbortSignal): Promise<{ store: Store
     return { store: gentleStore(store, signal), close: () => store.close() };
   }
   const dataDir = path.resolve(config.dataDir);
-  // Who holds it may be about to make the index.
+  // Before the directory is looked for: a process that holds DATA_DIR may be about to make it.
   refuseHeld(dataDir);
   const directory = path.join(dataDir, 'clickhouse');
   if (!existsSync(directory)) {

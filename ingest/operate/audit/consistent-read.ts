@@ -5,7 +5,7 @@ const TRIES = 12;
 
 export interface Reads<Facts, Stored> {
   facts(): Promise<Facts>;
-  /** Events among them whose batch has not written all that follows from them. */
+  /** How many of these events are of a batch that has not written all that follows from them. */
   unapplied(): Promise<number>;
   stored(): Promise<Stored>;
 }
@@ -15,9 +15,9 @@ export type ConsistentRead<Facts, Stored> =
   | { consistent: false; reason: string };
 
 /**
- * Facts and the sums over them as they stand together. A batch writes events, then sums, then settles its events:
- * where the facts are settled and the same before and after the sums were read, the sums are of these facts.
- * Beside a live system that is so after a few tries; where it never is, the reason says what kept moving.
+ * Facts and the sums over them as they stand together. A batch writes events, then sums, then marks its events as
+ * applied: where all events are so marked, and the same before and after the sums were read, the sums are of these
+ * facts. Beside a live system that is so after a few tries; where it never is, the reason says what kept moving.
  */
 export async function readConsistently<Facts, Stored>(
   reads: Reads<Facts, Stored>,

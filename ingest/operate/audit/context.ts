@@ -12,11 +12,11 @@ export interface AuditContext {
   startSlot: bigint;
   report: Report;
   signal: AbortSignal;
-  /** Between two looks at what is being written. */
+  /** The pause between two looks at what is being written. */
   pauseMs: number;
   /**
-   * What was read over RPC may have been written before a stream had its address; what is read in turns, since its last.
-   * It is given so long to be read again.
+   * How long a state that was read over RPC may take to be read again. The account may have been written before a
+   * stream had its address or, where it is read in turns, since its last turn.
    */
   patienceMs: number;
   /** Waits until every slot up to this one is applied; false where the index does not come there in time. */

@@ -1,11 +1,11 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { pause } from '../../../runtime/process/lifecycle.ts';
 
-/** Rest after a question, in times of what it took. */
+/** Rest after a query, as a multiple of its duration. */
 const REST = 9;
 const LONGEST_REST_MS = 5_000;
 
-/** A store that is asked one question at a time and then left alone for nine times as long: readers come first. */
+/** A store that runs one query at a time and then rests for nine times as long: readers come first. */
 export function gentleStore(store: Store, signal: AbortSignal): Store {
   let last: Promise<unknown> = Promise.resolve();
   return {

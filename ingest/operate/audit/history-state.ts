@@ -8,7 +8,7 @@ import {
 /** Why something cannot be compared. */
 export const OPEN_GAP = 'a gap of history is open';
 
-/** What of the past is in the index now. */
+/** How much of history the index has now. */
 export interface HistoryState {
   /** Every slot up to this one is applied, as far as no gap says otherwise. */
   slot: bigint;

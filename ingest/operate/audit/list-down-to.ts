@@ -7,14 +7,14 @@ import { signaturePages } from '../../history/signature-pages.ts';
 export interface ListOptions {
   rpc: Rpc;
   signal: AbortSignal;
-  /** Whatever is older is not wanted. */
+  /** The oldest slot that is wanted. */
   downTo: bigint;
-  /** Signatures that are listed at all, about. */
+  /** About how many signatures are listed at most. */
   most: number;
 }
 
 /**
- * What nodes list of an address, newest first; null where that is more: what is the oldest of it is not known then.
+ * What nodes list of an address, newest first; null where that is more than `most`: the oldest is not known then.
  * @throws RpcError, HistoryUnavailableError
  */
 export async function listDownTo(
@@ -32,7 +32,7 @@ export async function listDownTo(
   return null;
 }
 
-/** A difference is told whether or not a node tells where it began. */
+/** A difference is reported whether or not a node tells where it began. */
 export function nullWhereUntold(error: unknown): null {
   if (error instanceof RpcError || error instanceof HistoryUnavailableError) return null;
   throw error;

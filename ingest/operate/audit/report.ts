@@ -17,7 +17,7 @@ export interface Difference {
   figure: string;
   /** Names of the sources, and what each says. */
   values: readonly [[source: string, value: string], [source: string, value: string]];
-  /** The first at which they part; null where what is stored does not tell. */
+  /** The first slot at which they differ; null where that is not known. */
   slot: string | null;
 }
 
@@ -29,7 +29,9 @@ export interface Report {
   /** One sentence of what was compared. */
   summary(): string;
   differences(): number;
-  /** What was to be compared and was not, where somebody has to see to it; null where nothing was. */
+  /**
+   * What should have been compared and was not, where an operator has to act on it; null where there is no such thing.
+   */
   shortfall(): string | null;
 }
 

@@ -29,15 +29,15 @@ export interface BackfillAccountsOptions {
   logger: Logger;
   signal: AbortSignal;
   onProgress(done: number, total: number): void;
-  /** A list that fails is waited for so long. */
+  /** For how many milliseconds a list that fails is tried again. */
   patienceMs?: number;
 }
 
 export interface BackfilledAccounts {
   accounts: number;
-  /** Why the program's accounts were not listed, in the words of who failed: those are read that are known. Null where they were. */
+  /** Why no node listed the program's accounts, in its words: only known ones are read then. Null where one did. */
   unlisted: string | null;
-  /** What was listed lacks accounts that are there: of those the ones are read that something names. */
+  /** Whether the list lacks accounts that exist: of these only those are read that something names. */
   isPart: boolean;
   /** Accounts that could not be read, base58. */
   leftOut: readonly string[];

@@ -10,9 +10,9 @@ import type { BackfillTransactionsOptions } from './transactions.ts';
 export interface Closing {
   /** Transactions that could not be read and that the index does not have: each keeps a gap of its slot. */
   unread: readonly Unread[];
-  /** Gaps that are closed by what was read, and what PROGRAM_START_SLOT had left out of others. */
+  /** Gaps that are closed by what was read, and the parts that PROGRAM_START_SLOT had left out of others. */
   closed: Gap[];
-  /** Those that stay open, but for slots of which a transaction could not be read. */
+  /** Gaps that stay open, without those of slots of which a transaction could not be read. */
   left: Gap[];
 }
 
@@ -23,10 +23,11 @@ interface CloseOptions extends Omit<BackfillTransactionsOptions, 'store'> {
 const READ_AT_ONCE = 4;
 
 /**
- * Closes the open gaps that begin in what was read. Each closing says how far was read: where a gap was opened again
- * meanwhile and reaches further, it stays open; and which transaction the gap had named: where it names another by then,
- * it stays open too. Those that this run had the log open are among them, whether or not the store has them yet.
- * @param refused what could not be read of it
+ * Closes the open gaps that begin in what was read. Each closing says how far was read: a gap that was opened again
+ * meanwhile and reaches further stays open. It says too which transaction the gap had named: a gap that names another
+ * one by then stays open. Gaps that this run itself had opened in the log are included, even if the store lacks them
+ * yet.
+ * @param refused transactions that could not be read
  * @throws RpcError
  */
 export async function closeGaps(
@@ -35,7 +36,7 @@ export async function closeGaps(
   refused: readonly Unread[],
 ): Promise<Closing> {
   const { store, log, fromSlot, signal } = options;
-  // Ingest may have read them since, or the stream's were not applied yet.
+  // Asked again: ingest may have read them since, or streamed ones were not applied yet.
   const unread = await store.lacking(refused);
   const lacks = new Set(unread.map(({ fromSlot: slot }) => slot));
   const isWhole = ({ fromSlot: slot }: Gap) => !lacks.has(slot);
@@ -43,10 +44,12 @@ export async function closeGaps(
   const shown = bySlot((await store.openGaps()).filter(isWhole));
   const open = [...new Map<bigint, Gap>([...own, ...shown]).values()];
   const inside = open.filter((gap) => gap.fromSlot >= fromSlot && gap.toSlot <= topSlot);
-  // A closing that names no more than its first slot is of somebody who knows that nothing was opened again.
+  // A closing whose last slot is its first closes a gap however far it reaches, which only ingest may say: a gap that
+  // begins at `topSlot` is left alone.
   const closable = new Set(inside.filter((gap) => gap.fromSlot < topSlot));
   const told = new Set<Gap>();
-  // The list that was read may lack what another had listed, and that the index has the one proves nothing of others.
+  // The slot of a gap that names a transaction is listed anew: the list that was read may lack what another node had
+  // listed, and that the index has the named one proves nothing of others in the slot.
   await inParallel([...closable], READ_AT_ONCE, async (gap) => {
     const named = isNamed(gap) ? gap : own.get(gap.fromSlot);
     const missing = named === undefined ? [] : await missingOf(named, options);
@@ -58,7 +61,8 @@ export async function closeGaps(
   signal.throwIfAborted();
   const closed = [...closable];
   const { clipped } = await store.historyBegin();
-  // What PROGRAM_START_SLOT had left out of them is read now: not told so, ingest would open them again for it.
+  // The parts of gaps that PROGRAM_START_SLOT had left out are read now: unless the log is told so, ingest would open
+  // these gaps again for them.
   const isLacking = ({ fromSlot: slot }: { fromSlot: bigint }) => unread.some((one) => one.fromSlot === slot);
   const whole = clipped
     .filter((gap) => gap.fromSlot >= fromSlot && gap.firstSlot <= topSlot && !isLacking(gap))
@@ -74,7 +78,7 @@ const bySlot = <G extends Gap>(gaps: readonly G[]) => new Map(gaps.map((gap) => 
 const byFirstSlot = (one: Gap, other: Gap) => Number(one.fromSlot - other.fromSlot);
 const ofOneSlot = (one: Unread): UnreadGap => ({ ...one, toSlot: one.fromSlot, toTime: null });
 
-/** By each name that the log may have for it by now: the store may be behind. */
+/** The closings of a gap, one for each transaction that it may name in the log by now: the store may be behind. */
 function closings({ fromSlot, signature }: Gap, own: UnreadGap | undefined, topSlot: bigint): GapRecord[] {
   const closed = { kind: 'gap', fromSlot, toSlot: topSlot, toTime: null, closed: true } as const;
   const names = new Set([signature, own?.signature].filter((name) => name !== undefined));
@@ -84,9 +88,9 @@ function closings({ fromSlot, signature }: Gap, own: UnreadGap | undefined, topS
 }
 
 /**
- * Reads what is of a gap's slot into the log, from just above it, as ingest does. That no list has its transaction is
- * ingest's to find.
- * @returns what neither the log nor the index has of it then
+ * Reads the transactions of a gap's slot into the log, with a list from just above it, as ingest does. To find out that
+ * no list has the named transaction is left to ingest.
+ * @returns the transactions that neither the log nor the index has then
  */
 async function missingOf(gap: UnreadGap, options: CloseOptions): Promise<Unread[]> {
   const { log, store } = options;

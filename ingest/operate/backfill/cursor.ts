@@ -6,10 +6,10 @@ import type { UnreadGap } from '../../history/read-history.ts';
 import type { KafkaClient } from '../../log/kafka/cluster.ts';
 import { endsOf } from '../../log/kafka/topics.ts';
 
-/** A transaction that could not be read, its slot, and a place of the list above that. */
+/** A transaction that could not be read, its slot, and a place (`before`) of the list above it. */
 export type Unread = Pick<UnreadGap, 'signature' | 'fromSlot' | 'before'>;
 
-/** How far a run has come that was ended before its time: up to `topSlot` all is read but what is left. */
+/** How far an interrupted run has come: all up to `topSlot` is read, except `fromSlot` to `toSlot`. */
 export interface Cursor {
   /** Unix milliseconds. */
   begunAt: number;
@@ -17,7 +17,7 @@ export interface Cursor {
   /** What is left, both ends included. */
   fromSlot: bigint;
   toSlot: bigint;
-  /** What could not be read of the rest: it keeps its gaps open, whoever closes others. */
+  /** Transactions of the rest that could not be read: their gaps stay open, whatever closes others. */
   unread: readonly Unread[];
 }
 
@@ -45,7 +45,7 @@ interface Kept extends Cursor {
   writtenAt: number;
 }
 
-/** Those of the machines that append to a log. */
+/** How far apart the clocks of machines that append to a log may be. */
 const CLOCKS_APART_MS = 60_000;
 
 /** @param job what is read into where: another job has another file. */
@@ -70,7 +70,7 @@ export function createCursorFile(dataDir: string, job: readonly string[], log: L
           ...[signature, fromSlot.toString(), before ?? null],
         ]),
       };
-      // Renamed into its place: nobody finds half a file.
+      // Renamed into its place, so that half a file is never read.
       writeFileSync(`${file}.new`, JSON.stringify(body));
       renameSync(`${file}.new`, file);
     },
@@ -78,7 +78,10 @@ export function createCursorFile(dataDir: string, job: readonly string[], log: L
   };
 }
 
-/** A topic that was made anew is shorter than it was, or has what was appended since where another log ended. */
+/**
+ * Whether the log is still the one that the cursor was written about. A topic that was made anew is shorter than it
+ * was, or has records that were appended since at offsets before the old end.
+ */
 async function isOf(log: LogPlaces, { ends, writtenAt }: Kept): Promise<boolean> {
   const now = await log.ends();
   const since = await log.since(writtenAt + CLOCKS_APART_MS);

@@ -6,7 +6,7 @@ import type { Unread } from './cursor.ts';
 
 /** What a backfill asks the index. */
 export interface BackfillStore extends Pick<StreamStore, 'knownAccounts' | 'openGaps' | 'historyBegin'> {
-  /** Those of some transactions of which the index lacks in their slot more than it says of them. */
+  /** Those among the transactions of which the index lacks more, in their slot, than it reports as missing. */
   lacking<T extends Unread>(transactions: readonly T[]): Promise<T[]>;
 }
 

@@ -30,10 +30,10 @@ export interface BackfillTransactionsOptions {
 }
 
 export interface BackfilledTransactions {
-  /** Up to there all is read. */
+  /** The slot up to which all is read. */
   topSlot: bigint;
   transactions: number;
-  /** Those that could not be read and that the index did not have. */
+  /** Transactions that could not be read and that the index did not have. */
   unread: readonly Unread[];
 }
 
@@ -49,7 +49,7 @@ export async function backfillTransactions(
   { tip, lowest }: { tip: bigint; lowest: bigint },
 ): Promise<BackfilledTransactions | null> {
   const { fromSlot, cursor, signal } = options;
-  // What is newer is the stream's to bring, and no list of it counts yet.
+  // Newer slots are the stream's to bring, and no list of them is reliable yet.
   const settled = tip > SETTLED_AFTER ? tip - SETTLED_AFTER : 0n;
   const legs = legsOf(earlier, fromSlot, settled);
   const topSlot = legs.at(-1)?.topSlot ?? settled;
@@ -84,10 +84,10 @@ export async function backfillTransactions(
           return await readHistory(gap, options, async ({ left, transactions, unread }) => {
             refusals = 0;
             read = transactions;
-            // What the index has is no gap: the stream brought it, or another node.
+            // A transaction that the index has needs no gap: the stream brought it, or another node.
             const missing = await lacking(unread);
             if (missing === null) return;
-            // Whoever streams may have a gap from that slot on which reaches further than is read here.
+            // Says how far is read here: ingest may have a gap from that slot on which reaches further.
             const gaps = oneOfEachSlot(missing).map((one) => ({ ...unreadRecord(one), toSlot: legTop }));
             if (gaps.length > 0) await options.log.append(gaps);
             unreadOnes.push(
@@ -123,7 +123,7 @@ export async function backfillTransactions(
   return { topSlot, transactions: before + read, unread: unreadOnes };
 }
 
-/** Slots that are read in one go, newest first; then all is read up to `topSlot`. */
+/** Slots that are read in one go, newest first; after them all is read up to `topSlot`. */
 interface Leg {
   gap: Gap;
   topSlot: bigint;

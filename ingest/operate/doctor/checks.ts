@@ -13,9 +13,9 @@ import { checkCatalogue, checkGateway, checkPrices, VENUE_CHECKS } from './venue
 
 /** One endpoint that the configuration may name. */
 export interface Check {
-  /** The variable that names it, and of several which. */
+  /** The variable that names it, with a number where that names several. */
   variable: string;
-  /** Asks it for something that it must know; what it found, in a few words, or in several lines. Null where it is not configured. */
+  /** Asks the endpoint for something that it must know; null where none is configured. @returns words or lines on it */
   run: ((signal: AbortSignal) => Promise<string | readonly Finding[]>) | null;
 }
 

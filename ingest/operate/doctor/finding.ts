@@ -1,4 +1,4 @@
-/** One line of what was found. A note is what works and costs something: it says what to do. */
+/** One line of what was found. A note is about something that works at a cost, and says what to do. */
 export interface Finding {
   mark: 'ok' | 'note' | 'failed';
   text: string;

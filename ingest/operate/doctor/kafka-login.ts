@@ -16,7 +16,7 @@ export async function logIn(config: Config, signal: AbortSignal): Promise<Findin
     const entered = `a cluster of ${brokers}, entered ${login}`;
     const prefix = config.kafkaTopicPrefix;
     const settings = { prefix, retentionMs: config.kafkaRetentionMs };
-    // Who is let in and may not ask this is not told of it.
+    // A login that may not ask for settings of topics gets no finding on them.
     const otherwise = await Promise.race([keptOtherwise(client, settings), late]).catch(() => []);
     const reading = await canReadLog(client, prefix, signal);
     const [words, ...more] = told(reading, prefix);
@@ -26,7 +26,7 @@ export async function logIn(config: Config, signal: AbortSignal): Promise<Findin
   }
 }
 
-/** What stands behind how it was let in, and what is to be said besides. */
+/** The end of the line on the login, and then lines of their own. */
 function told(reading: LogReading, prefix: string): [string, ...string[]] {
   if (reading === 'read') return [', its log can be read'];
   if (reading === 'empty')

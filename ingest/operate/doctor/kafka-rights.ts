@@ -11,9 +11,9 @@ import { TOPICS } from '../../log/port.ts';
 export type LogReading = 'read' | 'late' | 'unseen' | 'empty';
 
 /**
- * Reads a record of each topic that has one, as the processes read them: in a group, one of its own that
- * is named as those of ingest are and goes again.
- * @throws Error with what they refuse to this login
+ * Reads a record of each topic that has one, as the processes read them: in a group. It is one of its own, named like
+ * those of ingest, and is deleted afterwards.
+ * @throws Error with what the brokers refuse to this login
  */
 export async function canReadLog(
   client: KafkaClient,
@@ -28,7 +28,7 @@ export async function canReadLog(
   const unread = new Set(places.flatMap(({ topic, low, high }) => (low < high ? [topic] : [])));
   const joined = Promise.withResolvers<void>();
   const read = Promise.withResolvers<void>();
-  // It may be rejected before anybody waits for it.
+  // It may reject before anything awaits it, which must not count as an unhandled rejection.
   read.promise.catch(() => {});
   const group = `${prefix}-accounts-position-${randomUUID()}`;
   const consuming = client.consume({
@@ -60,7 +60,7 @@ export async function canReadLog(
   try {
     return await Promise.race([readEach(), late]);
   } finally {
-    // Who is late waits for nothing more.
+    // Once time is up, leaving the group is not waited for.
     await Promise.race([leave().catch(() => {}), late]);
   }
 }

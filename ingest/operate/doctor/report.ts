@@ -30,7 +30,7 @@ export async function runChecks(
   return failed;
 }
 
-/** What comes from outside may not draw on the terminal. */
+/** Text from outside may not send control characters to the terminal. */
 function oneLine(text: string): string {
   return hidden(text)
     .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')

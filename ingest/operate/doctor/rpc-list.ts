@@ -7,7 +7,7 @@ import { createAccountReader } from '../../accounts/account-reader.ts';
 import { belongsInList, lacksOf } from '../../stream/sweeps/list-lacks.ts';
 import type { Finding } from './finding.ts';
 
-/** Whether a node's list of the program's accounts lacks any that it tells of elsewhere; null where nothing says so. */
+/** A finding where a node's list of the program's accounts lacks some that the node has; null where nothing says so. */
 export async function tryList(
   url: string,
   { programId, commitment }: { programId: string; commitment: 'confirmed' | 'finalized' },
@@ -28,7 +28,7 @@ export async function tryList(
     const there = some.filter(belongsInList(program));
     if (there.length === 0 && short === 0) return null;
   } catch (error) {
-    // A node that does not answer, or lists none, is told of elsewhere.
+    // Other checks report a node that does not answer, or lists none.
     if (error instanceof RpcError) return null;
     throw error;
   }

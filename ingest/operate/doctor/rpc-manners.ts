@@ -10,23 +10,25 @@ import { type Ask, tryTransactions } from './rpc-transactions.ts';
 
 const TIMEOUT_MS = 3_000;
 const PAGED: keyof Rpc = 'getSignaturesForAddress';
-/** One after the other: nodes behind one address answer in turn. */
+/** Asked for one after the other: nodes behind one address answer in turn. */
 const SLOTS_ASKED = 12;
-/** By so many slots nodes differ that are well. */
+/** Healthy nodes may be this many slots apart. */
 const SLOTS_APART = 4n;
-/** A node that answers none of so many is not asked any further. */
+/** A node that has answered none of this many requests is asked no more. */
 const MOST_IN_VAIN = 2;
 
 export interface Manners {
-  /** The node wants to be left alone for so long that nothing else can be asked. */
+  /** The node asks to be left alone for a time: nothing else can be asked of it now. */
   isBusy: boolean;
   findings: Finding[];
 }
 
-/** What was answered, each question asked once: the product asks again, and it is the asking again that is to be told. */
+/**
+ * What was answered, with each request sent once: the product sends failed ones again, which is what is to be reported.
+ */
 interface Tally {
   asked: number;
-  /** Answers that were none, in the words of the last. */
+  /** How many answers were unsound; `words` are those of the last. */
   unsound: number;
   words: string;
 }
@@ -66,7 +68,7 @@ function plainly(node: RpcNode, tally: Tally, signal: AbortSignal): Ask {
       return sound(method, () => read(result));
     } catch (error) {
       if (!(error instanceof RpcError) || error.kind === 'refused') throw error;
-      // No fault of the node's: such a page is asked for in smaller ones.
+      // Not the node's fault: a page that is too large is asked for in smaller ones.
       if (method === PAGED && isTooLarge(error)) throw error;
       if (node.waitMs() > 0) return null;
       tally.unsound += 1;

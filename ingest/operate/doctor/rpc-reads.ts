@@ -9,7 +9,7 @@ import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
 import { type Finding, note } from './finding.ts';
 import type { Ask } from './rpc-transactions.ts';
 
-/** Nothing of the accounts themselves is asked for. */
+/** Asks for no bytes of the accounts. */
 const NO_BYTES = { encoding: 'base64', withContext: true, dataSlice: { offset: 0, length: 0 } };
 
 /** Whether a node lists the accounts of a program, and reads a hundred at once. */
@@ -39,7 +39,7 @@ export async function tryReads(programId: string, commitment: string, ask: Ask):
 const LIMITS = [1_000, 100, 10] as const;
 const LISTED = 200;
 
-/** The newest transactions of the program that are final, and what is to be told of the asking. */
+/** The newest transactions of the program that are final, and a finding on how the node lists them. */
 export async function listSome(
   programId: string,
   ask: Ask,
@@ -55,7 +55,7 @@ export async function listSome(
       return { listed: (page ?? []).slice(0, LISTED), finding: refused === null ? null : note(words) };
     } catch (error) {
       if (limit === LIMITS.at(-1) || !asksForLess(error)) throw error;
-      // What strangers write into a page is no matter of a plan.
+      // A page that is too large for what strangers wrote into it says nothing of the plan.
       if (!isTooLarge(error)) refused ??= (error as RpcError).message;
     }
   }

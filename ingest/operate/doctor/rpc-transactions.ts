@@ -4,7 +4,7 @@ import { isRecorded, type SignatureInfo } from '../../../runtime/rpc/replies.ts'
 import { isTooNew, NEWEST_VERSION } from '../../../runtime/rpc/versions.ts';
 import { type Finding, note } from './finding.ts';
 
-/** Null where there was no sound answer, or the node wants to be left alone. @throws RpcError of its own */
+/** Null where there was no sound answer, or the node asks to be left alone. @throws RpcError where the node refuses */
 export type Ask = <T>(
   method: keyof Rpc,
   params: readonly unknown[],
@@ -55,7 +55,7 @@ export async function tryTransactions(
 
 async function answersTo(some: readonly SignatureInfo[], ask: Ask) {
   let version = NEWEST_VERSION;
-  /** Refused although the version that it takes was asked for. */
+  /** Whether a transaction was refused although a version that the node takes was asked for. */
   let untold = false;
   const answers: Answer[] = [];
   for (const { signature } of some) {
@@ -82,7 +82,7 @@ function answerOf(result: unknown): Answer {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
-/** Some of a list, from its first to its last. */
+/** Some of a list, evenly spread over all of it. */
 function spread(listed: readonly SignatureInfo[]): SignatureInfo[] {
   const count = Math.min(ASKED, listed.length);
   return listed.filter(

@@ -20,7 +20,7 @@ import { tryManners } from './rpc-manners.ts';
 const MOST_PAGES = 20;
 
 /**
- * Whether a node has what is read of it, then a line for each manner that costs something.
+ * Whether a node has what is read from it, then a line for each of its habits that costs something.
  * @param heard a slot of the stream, null where none came
  * @throws RpcError, Error with what is to be done
  */
@@ -78,7 +78,7 @@ async function reach(
     const advice = 'have it index transactions by address, or name another node in its place';
     return { mark: 'failed', text: `${found}: ${what}: history is read as if there were none; ${advice}` };
   }
-  // A node that keeps no more than its last blocks lists no more of the program either: its oldest is nobody's first.
+  // A node that keeps only its last blocks lists no older transactions: the oldest that it lists is not the first one.
   const wantsFirst = keepsAll && programStartSlot === 0n;
   return { mark: 'ok', text: `${found}${toldOf({ oldest, isWhole }, wantsFirst)}` };
 }
@@ -115,8 +115,8 @@ interface Listed {
 }
 
 /**
- * Lists the program's transactions. That the list ends is believed of it as of history: one of several nodes behind an
- * address that does not know a place tells nothing more.
+ * Lists the program's transactions. The end of the list is believed on the same terms as where history is read: of
+ * several nodes behind an address, one that does not know a place of the list answers that nothing follows.
  */
 async function listedOf(rpc: Rpc, address: string, kept: bigint, signal: AbortSignal): Promise<Listed> {
   let oldest: bigint | null = null;

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../runtime/errors.ts';
 import { CERTIFICATE_EXPIRED, CERTIFICATE_OF_ANOTHER, UNTRUSTED } from '../../../runtime/outside/upstream.ts';
 
-/** What to do where a server's words are these; the first that fit. */
+/** What to do by the words of a server; the first that match count. */
 type Advice = readonly (readonly [words: RegExp, todo: string])[];
 
 const AWAY =
@@ -47,7 +47,7 @@ export const POSTGRES_ADVICE: Advice = [
 
 const MOST_WORDS = 150;
 
-/** What was asked of a server, with what to do behind its words where it failed. */
+/** The answer of a server. @throws Error with the server's words and what to do behind them */
 export async function advised<T>(advice: Advice, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

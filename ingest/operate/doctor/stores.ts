@@ -20,7 +20,7 @@ export async function checkClickHouse(
   return advice === null ? found : [...found, note(advice)];
 }
 
-/** None where they are not told: they are for advice alone. */
+/** Empty where the server does not tell them: they are for advice alone. */
 async function enginesOf(url: URL, signal: AbortSignal): Promise<string[]> {
   const told = await ask(url, `${ENGINES} FORMAT TabSeparated`, signal).catch(() => null);
   return told?.status === 200 ? told.text.split('\n') : [];
@@ -48,7 +48,7 @@ export async function checkPostgres(connectionString: string): Promise<string> {
     connectionTimeoutMillis: TIMEOUT_MS,
     query_timeout: TIMEOUT_MS,
   });
-  // A connection that breaks between questions is reported here, and would end the process unheard.
+  // A connection that breaks between queries is reported here; without a listener it would end the process.
   client.on('error', () => {});
   try {
     await client.connect();

@@ -27,23 +27,23 @@ const ADVICE: Partial<Record<number, string>> = {
     'have a filter of accounts by owner, of transactions, of slots and of block metas allowed, one each',
 };
 
-/** A provider that cuts off who reads too slowly says so in words of its own. */
+/** Whether the provider ended the stream for being read too slowly, which each says in words of its own. */
 export const saysLagging = ({ message }: StreamEndedError): boolean => /\blag/i.test(message);
 
 export const ON_LAGGING =
   'it cuts off who reads too slowly: run nearer to it, or take a plan with more bandwidth';
 
-/** Of what ended it: what to do stands behind that in the same line. */
+/** Characters shown of the error that ended the stream: what to do stands behind them in the same line. */
 const MOST_WORDS = 120;
 
 const ON_ANOTHER = 'name the host that its certificate is for';
 const ON_EXPIRED = 'have the provider renew it, or name another endpoint';
-/** gRPC reads who may sign from a file of its own where one is named, and then from nowhere else. */
+/** gRPC reads the trusted signers from a file of its own where one is named, and then from nowhere else. */
 const onUntrusted = (): string =>
   process.env.GRPC_DEFAULT_SSL_ROOTS_FILE_PATH
     ? 'the file that GRPC_DEFAULT_SSL_ROOTS_FILE_PATH names has to hold who signed it, for nobody else is trusted while that is set'
     : 'have NODE_EXTRA_CA_CERTS name who signed it where that is your own';
-/** What is put behind their words: the transport's, mostly with nothing after it, and advice that ours takes the place of. */
+/** What is cut off the end of an error: the transport's note, which is mostly empty, and advice that ours replaces. */
 const BEHIND = /\s*Resolution note:\s*$|; if the root CA is installed locally.*$/;
 
 function onCertificate(ended: StreamEndedError): string {

@@ -22,13 +22,13 @@ const ON_PARENTLESS =
 /** How far back a replay is tried, and how many addresses. */
 const SLOTS_BACK = 8n;
 const ADDRESSES = 1_000;
-/** For what should come within a slot. */
+/** How long to wait for what should come within a slot. */
 const WITHIN_MS = 4_000;
 const PLACE_FREE_MS = 500;
 
 /**
  * Subscribes as ingest does, waits for the first slot, then tries a replay and a filter of addresses.
- * @param onPlace told of that slot, or of none
+ * @param onPlace called with that slot, or with null where none came
  * @throws Error with what ended the stream before a slot came, and what to do
  */
 export async function checkStream(
@@ -60,16 +60,16 @@ export async function checkStream(
   }
 }
 
-/** A stream that goes on behind its first block meta. */
+/** For a stream that is kept open behind its first block meta. */
 interface Kept {
   until: AbortSignal;
-  /** It did not go on until then. */
+  /** Called where the stream ended before `until`. */
   onEnd(error: StreamEndedError): void;
 }
 
 /**
  * The first block meta.
- * @param kept the stream is kept until its signal is aborted; null: no longer.
+ * @param kept the stream is kept until the signal of this is aborted; null: it is ended at once.
  * @throws StreamEndedError, also where none comes before the signal
  */
 function firstOf(
@@ -105,7 +105,7 @@ async function outcome(
   kept: Kept | null = null,
 ): Promise<Update | StreamEndedError> {
   const tried = await once(client, subscription, signal, kept);
-  // The place of a stream that was just ended may not be free yet. Nothing else holds the process meanwhile.
+  // The provider may still count a stream that was just ended. Only this timer keeps the process alive meanwhile.
   if (!(tried instanceof StreamEndedError) || tried.code !== status.RESOURCE_EXHAUSTED) return tried;
   await delay(PLACE_FREE_MS, undefined, { signal }).catch(() => undefined);
   return once(client, subscription, signal, kept);
@@ -158,7 +158,7 @@ async function replay(
   return { mark: 'ok', text: `replay: ${back} slots back${since}` };
 }
 
-/** Whether a server that serves a request does not serve another: whatever it says, it is what is asked for. */
+/** Whether a server serves one request and refuses the other: whatever it says, that request is why it refuses. */
 async function isRefusedAlone(
   client: GeyserClient,
   served: Subscription,
@@ -173,7 +173,7 @@ async function isRefusedAlone(
   );
 }
 
-/** Where the stream ended for what has nothing to do with what was asked for. */
+/** A finding where the stream ended for a reason that has nothing to do with what was asked for; else null. */
 function triedInVain(what: 'replay' | 'filters', tried: Update | StreamEndedError): Finding | null {
   if (!(tried instanceof StreamEndedError) || tried.cancelled) return null;
   if (!saysLagging(tried) && !limitsStreams(tried) && mayBeTheRequest(tried)) return null;
@@ -187,7 +187,7 @@ const nobodies = (count: number) =>
     encodeBase58(createHash('sha256').update(`nobody ${at}`).digest()),
   );
 
-/** As ingest does: a stream of addresses beside that of the program. */
+/** Tries a stream of addresses beside that of the program, as ingest does. */
 async function filters(client: GeyserClient, core: Subscription, signal: AbortSignal): Promise<Finding[]> {
   const base = { ...core, programId: null };
   const until = new AbortController();

@@ -12,7 +12,7 @@ import { TOPICS } from '../../log/port.ts';
 import type { ReplayContext } from './context.ts';
 
 const LOOK_EVERY_MS = 200;
-/** The new database is level once it has all that the serving one had so short a time ago. */
+/** The new database is level once it has all that the serving one had at most this long ago. */
 const CAUGHT_UP_WITHIN_MS = 2_000;
 
 /**

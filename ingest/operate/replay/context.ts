@@ -7,7 +7,7 @@ import type { KafkaClient } from '../../log/kafka/cluster.ts';
 export interface ReplayContext {
   /** The database that CLICKHOUSE_URL names. */
   home: Store;
-  /** Opens another on the same server, made where it is missing. */
+  /** Opens another database on the same server, which is created where it is missing. */
   openDatabase(name: string): Promise<Store>;
   cluster: string | null;
   kafka: KafkaClient;

@@ -16,10 +16,10 @@ import { rereadRanges } from './rewrite-ranges.ts';
 type Sources = Map<string, OpenLetter[]>;
 
 /**
- * Reads again what did not decode. Not from the letter's bytes: they lack what makes a row of them (an account's owner
- * and version, a transaction's time and index), and the log still has the record whole. What decodes now is written
- * and its letter resolved; the rest stays, and a sentence for each kind of it says why. A venue's reply is no part of
- * the log, and old once it is: its letter is resolved where a later reply was read well.
+ * Reads again what did not decode. Not from the letter's bytes: they lack what a row needs (an account's owner and
+ * version, a transaction's time and index), and the log still has the record whole. What decodes now is written and its
+ * letter resolved; the rest stays, and a sentence for each reason says why. A venue's reply is not in the log, and
+ * would be out of date: its letter is resolved where a later reply was read well.
  * @throws ConfigError where it is stopped or the database is switched before the end.
  */
 export async function replayDeadLetters(context: ReplayContext, store: Store): Promise<void> {
@@ -78,7 +78,7 @@ function parsePlace(place: string): { topic: Topic; partition: number; offset: b
   return { topic, partition: Number(partition), offset: BigInt(offset) };
 }
 
-/** One range for each partition, from the first to the last wanted, with the parts of the first. */
+/** One range for each partition, from the first wanted record, with its parts, to the last. */
 function rangesOf(places: readonly string[], held: readonly Range[]): Range[] {
   const ranges = new Map<string, Range>();
   for (const { topic, partition, offset } of places.map(parsePlace)) {
@@ -97,7 +97,7 @@ function rangesOf(places: readonly string[], held: readonly Range[]): Range[] {
 const STILL = 'still does not decode';
 const BY_PLACE = 'decodes now, but holds by its place among the others: a whole replay reads it there';
 
-/** Null where it decodes, and says the same wherever it is read. */
+/** Why the letter of a record stays; null where it decodes now, and says the same wherever in the log it is read. */
 function whyStays({ record }: LogEntry, programId: Uint8Array): string | null {
   switch (record.kind) {
     case 'transaction':
@@ -113,7 +113,7 @@ function whyStays({ record }: LogEntry, programId: Uint8Array): string | null {
     case 'gap':
     case 'verified':
     case 'recompute':
-    // Of the reading of its transaction that stands behind it.
+    // A profit belongs to the reading of its transaction that stands behind it.
     case 'profit':
       return BY_PLACE;
     case 'part':

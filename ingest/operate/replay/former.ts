@@ -3,8 +3,8 @@ import { materialiserGroup } from '../../log/kafka/topics.ts';
 import type { ReplayContext } from './context.ts';
 
 /**
- * Whoever fills the former database has so long to finish his batch and leave it: an `npm start` that ends has 10 s, and
- * one that could not say so by then is a member of its group for 12 s more.
+ * A process that fills the former database has this long to finish its batch and leave: an `npm start` that ends has 10
+ * s, and if it could not leave its group by then it is a member for 12 s more.
  */
 const LEAVES_WITHIN_MS = 25_000;
 const LOOK_EVERY_MS = 200;
@@ -14,7 +14,7 @@ interface Leaving extends Pick<ReplayContext, 'prefix' | 'signal'> {
   kafka: Pick<ReplayContext['kafka'], 'groupMembers'>;
 }
 
-/** What may become of the database that served before: nobody is told to drop one that somebody works with. */
+/** A sentence on what may be done with the database that served before: never to drop one that a process works with. */
 export async function formerHint(
   { home, kafka, prefix, signal }: Leaving,
   database: string,
@@ -26,7 +26,8 @@ export async function formerHint(
   const until = performance.now() + withinMs;
   for (;;) {
     const members = await kafka.groupMembers(group).catch(() => null);
-    // Each answer keeps for two minutes to the database that it began with; who is in no group keeps to his to the end.
+    // Each answer of an API keeps to the database that it began with for two minutes; a process that is in no group,
+    // such as a backfill, keeps to its database to the end.
     if (members === 0)
       return `an api may read ${database} for three minutes yet, and a backfill or an audit that began before the switch until it ends; then DROP DATABASE ${database} frees its space`;
     if (signal.aborted || performance.now() > until)

@@ -11,7 +11,7 @@ import { rereadRanges } from './rewrite-ranges.ts';
 /** Where to begin: an offset of every partition, or the unix milliseconds at which the log was given a record. */
 export type From = { offset: bigint } | { millis: number };
 
-/** Letters are about records that are read again, or stand alone and are there already. */
+/** Not dead letters: they are about records that are read again anyway, or stand alone and are stored already. */
 const READ_AGAIN: readonly Topic[] = ['accounts', 'transactions', 'readings'];
 
 const OFFSET = /^\d{1,18}$/;
@@ -30,8 +30,8 @@ export function parseFrom(text: string, now = Date.now()): From {
 }
 
 /**
- * Re-reads the log from a place up to what is applied, into the serving database, beside live. What a mended decoder
- * reads otherwise is corrected; rows that it no longer makes stay, which only a whole replay is rid of.
+ * Re-reads the log from a place up to what is applied, into the serving database, beside live. Rows that a mended
+ * decoder makes otherwise are corrected; rows that it no longer makes stay, and only a whole replay is rid of them.
  * @throws ConfigError where it is stopped or the database is switched before the end.
  */
 export async function replayFrom(context: ReplayContext, store: Store, from: From): Promise<void> {
@@ -66,7 +66,7 @@ async function rangesFrom(
       const isCut = wanted < low;
       if (isCut) say(`${topicName(prefix, topic)}/${partition} begins at ${low}: retention has cut the rest`);
       const end = (applied.get(`${topic}/${partition}`) ?? -1n) + 1n;
-      // Readings that have lost their end are nobody's to refuse, and what is lost never comes.
+      // A topic of readings that has lost its end is not refused, and what is lost never comes.
       ranges.push({ topic, partition, low, from: isCut ? low : wanted, to: end < high ? end : high });
     }
   }

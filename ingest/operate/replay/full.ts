@@ -29,8 +29,8 @@ import { checkWhole } from './whole-log.ts';
 const LOOK_EVERY_MS = 200;
 
 /**
- * Reads the whole log into a fresh database, follows live until it is level with the serving one, has readers go over,
- * and goes on until a materialiser has taken over. A run that was killed is gone on with by the next.
+ * Reads the whole log into a fresh database, follows live until it is level with the serving one, switches readers
+ * over, and goes on until a materialiser has taken over. The next run goes on with one that was killed.
  * @param fresh gives an unfinished database up and begins another.
  * @throws ConfigError where the log is not whole, another version of the code has begun or came meanwhile, another run gave
  * this one up, or the signal was given before the switch.
@@ -49,7 +49,7 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
       await prepare(context, store);
       const stop = new AbortController();
       const reading = fill(context, store, stop.signal);
-      // What ends it before its time, as partitions that the log was given, ends all of this.
+      // An error that ends the reading early, such as partitions that were added to the log, ends the whole replay.
       const failed = new AbortController();
       reading.catch((error: unknown) => failed.abort(error));
       const whileRead = { ...context, signal: AbortSignal.any([signal, failed.signal]) };
@@ -85,7 +85,7 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
 
 /**
  * Resolves once readers may go over.
- * @param failed has what ended the reading before its time.
+ * @param failed aborted with the error that ended the reading early.
  * @throws ConfigError where the signal was given first, or the log does not hold all of history; what ended the reading.
  */
 async function untilLevel(
@@ -94,7 +94,7 @@ async function untilLevel(
   store: Store,
   failed: AbortSignal,
 ): Promise<void> {
-  // Before it is looked how far the log goes: what is known here is said by then.
+  // Before the end of the log is looked up: the log has a record by then of every gap that is known here.
   const known = await historyOf(former);
   await untilCaughtUp(context, former, store);
   failed.throwIfAborted();
@@ -108,7 +108,7 @@ async function untilLevel(
 }
 
 /**
- * Null where an earlier run was ended after its switch and all is done.
+ * The name of the database to fill; null where an earlier run was ended after its switch and all is done.
  * @throws ConfigError where one was begun by another version of the code.
  */
 async function databaseToFill(
@@ -139,7 +139,7 @@ async function databaseToFill(
     );
   }
   const database = await beginReplay(home, code);
-  // Of a database that had this name before the server was made anew.
+  // The group may be left from a database that had this name before the server was made anew.
   await kafka.deleteGroup(materialiserGroup(prefix, database)).catch(() => {});
   say(`filling ${database}`);
   return database;
@@ -163,7 +163,7 @@ async function prepare(context: ReplayContext, store: Store): Promise<void> {
   await declarePartitions(store, { accounts, transactions });
 }
 
-/** The same code as live, as a member of the group that the live ones join after the switch. */
+/** Fills the database with the same code as live, in the group that the live materialisers join after the switch. */
 async function fill(
   { kafka, prefix, programId, logger }: ReplayContext,
   store: Store,
@@ -175,7 +175,9 @@ async function fill(
   return reader.run(createMaterialiser({ store, programId }), signal);
 }
 
-/** @throws ConfigError where a newer version came meanwhile, by which the log may say more than what was filled has of it. */
+/**
+ * @throws ConfigError where a newer version of the code came meanwhile, which may read more in the log than was filled.
+ */
 async function mustBeOfThisVersion(home: Store, former: Store, filled: string): Promise<void> {
   for (const store of new Set([home, former])) {
     try {
@@ -189,13 +191,13 @@ async function mustBeOfThisVersion(home: Store, former: Store, filled: string): 
   }
 }
 
-/** @throws ConfigError where another run has given it up since: its database may be dropped, whoever reads it by then. */
+/** @throws ConfigError where another run has given the database up: it may be dropped even while readers use it. */
 async function mustStand(home: Store, database: string): Promise<void> {
   if (!(await isGivenUp(home, database))) return;
   throw new ConfigError(`${database} was given up meanwhile, by a run with --fresh: nothing was switched.`);
 }
 
-/** Resolves once another than this process is in the group, or the signal was given. */
+/** Resolves once a second process is in the group, or the signal was given. */
 async function untilTakenOver(
   { kafka, prefix, signal, say }: ReplayContext,
   database: string,

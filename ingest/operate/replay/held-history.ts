@@ -13,8 +13,8 @@ export async function historyOf(store: Store): Promise<HeldHistory> {
 }
 
 /**
- * Says where readers are about to lose sums: the log holds open what the former has closed.
- * @param known what the former had before it was looked how far the log goes
+ * Says where readers are about to lose sums: the log holds a gap open that the former database has closed.
+ * @param known the gaps of the former database before the end of the log was looked up
  * @throws ConfigError where the log does not speak of a gap that the former had.
  */
 export async function checkHistory(
@@ -30,7 +30,7 @@ export async function checkHistory(
       `the log does not hold all of history: it does not speak of the one from slot ${missing.join(', ')}, which ${former.database} has. Nothing was switched.`,
     );
   const now = await historyOf(former);
-  // What is opened again just now is open in both.
+  // A gap that was opened again just now is open in both.
   const isOpened = (slot: string) => known.get(slot) === true && now.get(slot) === true;
   const opened = [...told].flatMap(([slot, isClosed]) => (!isClosed && isOpened(slot) ? [slot] : []));
   if (opened.length === 0) return;

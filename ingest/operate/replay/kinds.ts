@@ -34,8 +34,8 @@ export function replayOf(flags: FlagValues): Replay {
 }
 
 /**
- * What npm run migrate has not made yet is a sentence, not a stack. A log that was given partitions fills no other database
- * either: its markers are not in all of them.
+ * Checks first what every replay needs. What npm run migrate has not made yet is told by a sentence, not a stack trace.
+ * A log to which partitions were added fills no other database either: its markers are not in all of them.
  */
 function current(replay: Replay): Replay {
   return async (context) => {
@@ -50,7 +50,7 @@ function current(replay: Replay): Replay {
   };
 }
 
-/** What is worked out again is asked for through the log: one that has lost its end has these offsets applied already. */
+/** Recomputes are asked for through the log: if it has lost its end, their offsets would be applied already. */
 function intoServing(replay: (context: ReplayContext, store: Store) => Promise<void>): Replay {
   return current((context) =>
     onServing(context, async (store) => {

@@ -13,9 +13,9 @@ import { firstSlotOfInterval, type Touched } from '../../materialise/rollups/slo
 import type { ReplayContext } from './context.ts';
 
 const LOOK_EVERY_MS = 50;
-/** After so long a person is told what is waited for. */
+/** After this long the operator is told what is waited for. */
 const PATIENCE_MS = 10_000;
-/** A record stays well under what the log takes. */
+/** These keep a record well under the size that the log takes. */
 const MINTS_PER_RECORD = 5_000;
 const SLOTS_PER_RECORD = 10_000;
 
@@ -43,7 +43,7 @@ export async function rereadRanges(
       try {
         await apply(batch, write);
       } catch (error) {
-        // What a person has to look at is not tried again.
+        // A ConfigError is for the operator to act on: it is not tried again.
         if (error instanceof ConfigError) failed.abort(error);
         throw error;
       }
@@ -85,7 +85,7 @@ function recomputesOf(partition: number, touched: Touched): RecomputeRecord[] {
   return records;
 }
 
-/** At least one, so that there is a record also where no mint was touched. */
+/** At least one part, so that there is a record also where no mint was touched. */
 function parts<T>(list: readonly T[], size: number): T[][] {
   const count = Math.max(1, Math.ceil(list.length / size));
   return Array.from({ length: count }, (_, at) => list.slice(at * size, (at + 1) * size));

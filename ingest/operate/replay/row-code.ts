@@ -3,11 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
-/** Of these a record becomes rows. There is more in them: to begin anew for nothing is better than two readings in one. */
+/**
+ * By code of these a record becomes rows. They hold more: to begin anew for nothing is better than rows of two
+ * versions.
+ */
 const FOLDERS = ['schemas', 'clickhouse', 'ingest/log', 'ingest/materialise'] as const;
 const CODE = /\.(ts|sql|json|xml)$/;
 
-/** A mark of the code that makes rows of the log: with another one the same log may become other rows. */
+/** A hash of the code that makes rows of the log: by other code the same log may become other rows. */
 export function rowCode(): string {
   const hash = createHash('sha256');
   for (const folder of FOLDERS) {

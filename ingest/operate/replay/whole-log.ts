@@ -5,9 +5,10 @@ import { logRanges, type Range } from '../../log/kafka/offset-ranges.ts';
 import { topicName } from '../../log/kafka/topics.ts';
 
 /**
- * That the log holds everything from history's first slot on. Whoever streams into an empty log first opens a gap that
- * reaches back to that slot, on every partition, and puts all behind it: so a log that still has its first records, and
- * all that was ever applied from it, is whole. A later first record would miss account states that never changed since.
+ * Checks that the log holds everything from history's first slot on. Ingest begins an empty log with a gap that reaches
+ * back to that slot, on every partition, and appends everything behind it: so a log that still has its first records,
+ * and all that was ever applied from it, is whole. A later first record would miss account states that never changed
+ * since.
  * @param applied what the serving database has applied.
  * @throws ConfigError that says what is missing and what to do.
  */

@@ -16,7 +16,7 @@ import { type ChainColumns, type ChainReading, differingColumns, readChain } fro
 
 const READS_AT_ONCE = 4;
 const MOST_LISTED = 1_000;
-/** What differs is looked at once more; what moves meanwhile, until then. */
+/** A state that differs is looked at once more; one that moves on meanwhile, up to this many times. */
 const LOOKS = 4;
 
 /** Compares the stored states of all followed accounts with those that the chain has. */
@@ -100,7 +100,7 @@ function judge(
   if (differingColumns(row, columns).length === 0) return 'agrees';
   if (!index.isThere) return 'the index has not come to the slot of the chain’s answer';
   if (BigInt(row.slot) > slot) return 'moved on';
-  // Behind a gap accounts are read again, and that may still be under way.
+  // After a gap accounts are read again over RPC, and that may still be under way.
   return index.isWhole ? 'differs' : `differs while ${OPEN_GAP}`;
 }
 
@@ -128,14 +128,14 @@ async function tell(
   }
 }
 
-/** The policy's where the account is one of a policy. */
+/** The mint of the policy that the account belongs to, if it belongs to one. */
 async function mintOf({ store }: AuditContext, table: LatestTable, row: StoredState): Promise<string | null> {
   if (table === 'mints') return row.address;
   const owners = [row.address, row.policy, row.owner].filter((owner) => typeof owner === 'string');
   return (await mintOfPolicy(store, owners)) ?? (table === 'pools' ? shown(row.base_mint) : null);
 }
 
-/** The slot of the oldest write behind the stored state, null where no node tells it; of that state where there is none. */
+/** The slot of the oldest write after the stored state, or of that state if there is none; null where no node tells. */
 async function firstWriteSince(
   { signal }: AuditContext,
   rpc: Rpc,

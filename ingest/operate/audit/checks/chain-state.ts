@@ -18,13 +18,13 @@ export interface ChainState {
 }
 
 export interface ChainReading {
-  /** The latest of its answers. */
+  /** The latest slot of the node's answers. */
   slot: bigint;
   /** By address; one that is of another table is left out. */
   states: Map<string, ChainState>;
 }
 
-/** Says by which transaction a state was written, which an answer over RPC does not tell. */
+/** Columns that say by which transaction a state was written, which an answer over RPC does not tell. */
 const OF_THE_WRITE: ReadonlySet<string> = new Set(['signature']);
 
 /** Reads accounts over RPC, at the newest of their stored slots or later, as rows of a table. @throws RpcError */
@@ -68,7 +68,7 @@ function columnsOf(
     if (reading !== 'foreign' && tableOfGone(record, reading) === table) return { exists: 0 };
     if (reading === 'foreign' || reading.table !== table) return null;
     const columns: ChainColumns = { ...reading.columns(), exists: 1 };
-    // Mints are read now and then: of what moves in them nothing is served.
+    // Mints are read only now and then: the supply, which moves, is not served.
     if (table === 'mints') delete columns.supply;
     return columns;
   } catch (error) {

@@ -14,7 +14,7 @@ import { firstDivergence } from './divergence.ts';
 
 const POLICIES_AT_ONCE = 200;
 
-/** What each counter sums; null where it also falls. */
+/** The amounts of events that each counter sums; null for a counter that also falls. */
 const COUNTERS: Record<keyof Counters, readonly Term[] | null> = {
   fees_claimed: ['FeesClaimed.a'],
   protocol_fees: ['Routed.b'],
@@ -29,7 +29,8 @@ const NAMES = Object.keys(COUNTERS) as (keyof Counters)[];
 
 /**
  * Compares the counters of each policy's stored state with its events up to the slot of that state. The state is read
- * first, then what of the past is there, then the events: what closes a gap or applies a slot comes after its events.
+ * first, then how whole history is, then the events: rows that close a gap or apply a slot are written after its
+ * events.
  */
 export async function auditCounters(context: AuditContext): Promise<void> {
   const { store, report, signal, pauseMs } = context;
@@ -42,7 +43,7 @@ export async function auditCounters(context: AuditContext): Promise<void> {
     const events = await countersFromEvents(store, whole);
     const suspects = whole.filter((state) => differing(state, events.get(state.mint)).length > 0);
     report.compared('chain counters', (whole.length - suspects.length) * NAMES.length);
-    // Those that are not whole may be so a moment later: a state is often there before the marker of its slot.
+    // States that lack events may have all a moment later: a state is often stored before the marker of its slot.
     const again = [...suspects, ...states.filter((state) => !whole.includes(state))];
     if (again.length > 0) {
       await pause(pauseMs, signal);
@@ -61,7 +62,7 @@ async function lookAgain(context: AuditContext, addresses: readonly string[]): P
   const { store, report, caughtUp } = context;
   const states = await statesOf(store, addresses);
   const slots = states.map(({ slot }) => Number(slot));
-  // What is missing for another reason than the last slots will not be there in a moment.
+  // Only what is missing of the last slots is waited for: anything else will not be there in a moment.
   await caughtUp(BigInt(Math.max(0, ...slots)));
   const history = await historyState(store);
   const whole: CountedState[] = [];
@@ -102,7 +103,7 @@ async function tell(
 /** A policy without events has counted nothing. */
 function differing(state: CountedState, events: EventCounters | undefined): (keyof Counters)[] {
   return NAMES.filter((name) => {
-    // One derived event may stand for several.
+    // Null: one derived event may stand for several.
     if (events?.[name] === null) return false;
     return state[name] !== (events?.[name] ?? '0');
   });

@@ -6,8 +6,9 @@ import {
 import type { AuditContext } from '../context.ts';
 
 /**
- * The first slot at which a sum of events and another account of it part. Events that sum to more part from it where
- * their running sum passes it; events that sum to less lack one, and the chain is asked for the first that it has.
+ * The first slot at which a sum of events and the other source's value differ. Where the events sum to more, that is
+ * where their running sum passes the other value; where they sum to less, one is missing, and the chain is asked for
+ * the first that is not stored.
  */
 export async function firstDivergence(
   context: AuditContext,

@@ -4,7 +4,7 @@ import { unappliedOfTransaction } from '../../../../clickhouse/queries/audit/una
 import { pause } from '../../../../runtime/process/lifecycle.ts';
 import type { AuditContext } from '../context.ts';
 
-/** Each question reads the table by slot as a whole. */
+/** As many as this, for each query reads the whole of the table by slot. */
 const MINTS_AT_ONCE = 20_000;
 const TRIES = 6;
 
@@ -19,7 +19,9 @@ export async function auditEventTables(context: AuditContext): Promise<void> {
   }
 }
 
-/** An event that was settled before the second look is in both tables, whatever is being written meanwhile. */
+/**
+ * An event whose batch had written all before the second look is in both tables, whatever is being written meanwhile.
+ */
 async function lookAgain(context: AuditContext, mint: string): Promise<void> {
   const { store, report, signal, pauseMs } = context;
   for (let attempt = 0; attempt < TRIES && !signal.aborted; attempt += 1) {

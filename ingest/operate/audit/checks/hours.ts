@@ -49,7 +49,7 @@ async function auditLast({ store, report, signal, pauseMs }: AuditContext, table
   const { compared, differences } = await lastHours(store, table, []);
   report.compared(SUBJECT, compared);
   if (differences.length === 0) return;
-  // The two were read one after the other: what is found twice was not written between.
+  // The two tables are read one after the other: a difference that is found twice is not from a write in between.
   await pause(pauseMs, signal);
   const suspects = new Set(differences.map(textOf));
   const addresses = new Set(differences.map(({ address }) => address));
@@ -76,7 +76,7 @@ function tellLast(report: Report, { address, column, kept, latest, slot }: HourD
 async function auditCounted(context: AuditContext, mints: readonly string[]): Promise<void> {
   if (mints.length === 0) return;
   const { store, report, signal, pauseMs } = context;
-  // A state is often there before the events of its slot are: what is left then is not comparable.
+  // Read first: a state is often stored before the events of its slot, and is not comparable then.
   const history = await historyState(store);
   const rows = await countedHours(store, mints);
   const suspects: CountedHour[] = [];

@@ -18,7 +18,10 @@ const TABLES = Object.values(PROGRAM_TABLES);
 const ADDRESSES_AT_ONCE = 1_000;
 const MOST_LISTED = 1_000;
 
-/** Tells the program's accounts that a node lists and the index has no state of. A list that lacks them hides them. */
+/**
+ * Reports accounts of the program that a node lists and the index has no state of; those that the list lacks stay
+ * hidden.
+ */
 export async function auditLostAccounts(context: AuditContext, rpc: Rpc): Promise<void> {
   const { store, programId, report, signal, caughtUp } = context;
   const reader = createAccountReader(rpc, { expectedAt: () => 'program' }, async () => null);
@@ -28,7 +31,7 @@ export async function auditLostAccounts(context: AuditContext, rpc: Rpc): Promis
     return [];
   });
   const [top = 0n] = listed.map(({ slot }) => slot).toSorted((one, other) => (one > other ? -1 : 1));
-  // What was made a moment ago is there once the index is where the list is.
+  // An account that was made a moment ago is stored once the index has come to the slot of the list.
   const isThere = await caughtUp(top);
   for (const some of chunks(listed, ADDRESSES_AT_ONCE)) {
     if (signal.aborted) return;

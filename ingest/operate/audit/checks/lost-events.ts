@@ -15,7 +15,7 @@ import { listDownTo, nullWhereUntold } from '../list-down-to.ts';
 /** Signatures of a policy that are looked through for a lost event. */
 const MOST_LISTED = 20_000;
 const SIGNATURES_AT_ONCE = 1_000;
-/** Transactions that are read for it. */
+/** Transactions that are read to find it. */
 const MOST_READS = 2_000;
 const READS_AT_ONCE = 4;
 
@@ -23,7 +23,8 @@ type LostOptions = Pick<AuditContext, 'store' | 'rpc' | 'programId' | 'startSlot
 
 /**
  * Finds the slot of the oldest transaction that has more events of a mint than are stored; null where none is found, or
- * where it may be one that no node tells. The last answer is kept: several figures of a mint part at the same event.
+ * where an older one that no node has may be it. The last answer is kept: several figures of a mint differ from the
+ * same event on.
  */
 export function createLostFinder(options: LostOptions): AuditContext['firstLost'] {
   let last: { key: string; slot: Promise<string | null> } | null = null;
@@ -43,7 +44,7 @@ async function firstLost(context: LostOptions, mint: string, upTo: string | null
   const inside = listed.filter(({ slot }) => upTo === null || slot <= BigInt(upTo));
   // Too many to read: those without a single event are the likely ones.
   const candidates = inside.length <= MOST_READS ? inside : inside.filter(({ stored }) => stored === 0);
-  /** The oldest that has more, or that nobody tells: nothing newer is the first. */
+  /** The oldest transaction that has more events, or that no node has: no newer one can be the first. */
   let oldest: { slot: bigint; isLost: boolean } | null = null;
   const isOlder = (slot: bigint) => oldest === null || slot < oldest.slot;
   const oldestFirst = candidates.slice(-MOST_READS).reverse();
@@ -75,13 +76,15 @@ async function transactionsOf(
       mint,
       found.map(({ signature }) => signature),
     );
-    // Whether one failed it says itself, whatever a list marks.
+    // Those that the list marks as failed stay: each transaction says itself whether it failed.
     listed.push(...found.map((info) => ({ ...info, stored: stored.get(info.signature) ?? 0 })));
   }
   return listed;
 }
 
-/** How many events of a mint a transaction has; none where it cannot tell. */
+/**
+ * How many events of a mint a transaction has; 0 where it does not tell them, by cut logs or bytes that do not decode.
+ */
 function eventsOf(mint: string, record: TransactionRecord, programId: string): number {
   try {
     const extract = extractEvents(readTransaction(record), decodeKey(programId) as Uint8Array);

@@ -6,7 +6,7 @@ import type { AuditContext } from '../context.ts';
 const SUBJECT = 'hours';
 const HOURS_AT_ONCE = 24;
 
-/** Makes the sums that are kept of hours again from the closing states, as far as they are said to hold. */
+/** Makes the stored sums of hours again from the closing states, for hours whose stored sums are said to hold. */
 export async function auditQuoteHours({ store, report, signal, pauseMs }: AuditContext): Promise<void> {
   const hours = await keptHours(store);
   for (let at = 0; at < hours.length && !signal.aborted; at += HOURS_AT_ONCE) {
@@ -14,7 +14,7 @@ export async function auditQuoteHours({ store, report, signal, pauseMs }: AuditC
     const { compared, differences } = await differingSums(store, ends);
     report.compared(SUBJECT, compared);
     if (differences.length === 0) continue;
-    // What is found twice was not written between.
+    // A difference that is found twice is not from a write in between.
     await pause(pauseMs, signal);
     const again = await differingSums(store, ends);
     for (const { hour, kept, made } of again.differences)

@@ -11,9 +11,9 @@ export interface AuditedSums<Figure extends string, Row extends Record<Figure, s
   figures: Record<Figure, readonly Term[] | null>;
   stored(range: Range): Promise<Row[]>;
   recomputed(range: Range): Promise<Row[]>;
-  /** Events among them whose batch has not written all that follows from them. */
+  /** How many events of the range are of a batch that has not written all that follows from them. */
   unapplied(range: Range): Promise<number>;
-  /** Rows that are read again together where one of them differs, and their range. */
+  /** The group of a row: its rows are read again together where one of them differs. `rangeOf` is the group's range. */
   groupOf(row: Row): string;
   rangeOf(group: string): Range;
   /** What names a row in its group. */
@@ -24,13 +24,13 @@ export interface AuditedSums<Figure extends string, Row extends Record<Figure, s
 }
 
 interface Pair<Row> {
-  /** Either of the two. */
+  /** The stored or the recomputed row, whichever there is. */
   row: Row;
   stored: Row | undefined;
   facts: Row | undefined;
 }
 
-/** Compares the sums of a range with what the events say now; what differs is read again until both stand together. */
+/** Compares the sums of a range with what the events say now; groups that differ are read again, consistently. */
 export async function auditSums<Figure extends string, Row extends Record<Figure, string | null>, Range>(
   context: AuditContext,
   sums: AuditedSums<Figure, Row, Range>,
@@ -52,7 +52,7 @@ export async function auditSums<Figure extends string, Row extends Record<Figure
     for (const row of facts) pairOf(row).facts = row;
     return [...pairs.values()];
   };
-  /** A row that is not there says 0 and no time, and so does one whose last event went elsewhere. */
+  /** A row that is missing says 0 and no time, and so does one whose last event moved to another row. */
   const differing = ({ stored, facts }: Pair<Row>): Figure[] =>
     names.filter((figure) => {
       const nothing = figures[figure] === null ? null : '0';
