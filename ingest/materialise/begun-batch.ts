@@ -31,7 +31,7 @@ export interface BeginOptions {
 
 export type BegunBatch = Awaited<ReturnType<typeof beginBatch>>;
 
-/** What is made of a batch, and how it is written. */
+/** Makes what is to be written of a batch, and the functions that write it. */
 export async function beginBatch(batch: LogBatch, mine: Memory, options: BeginOptions) {
   const { store, programId, memory, isReread } = options;
   const { partition, topic } = batch;

@@ -33,7 +33,7 @@ interface Slots {
  */
 export function createDerived(store: Store): Settle {
   /**
-   * The slots between which derived events are: in the database, null before it was asked, and of this process (`own`).
+   * The slots between which derived events lie: in the database, null before it was asked, and of this process (`own`).
    */
   let stored: { slots: Slots | null } | null = null;
   let own: Slots | null = null;

@@ -37,10 +37,7 @@ export function gapAfter(known: GapPlace | undefined, record: GapRecord): GapPla
   return isRead && obstacle?.type !== 'unread' ? known : told;
 }
 
-/**
- * Whether a closing of a one-slot gap that names a transaction names the same one; the closing of a wider gap names
- * none.
- */
+/** Whether a closing names the transaction that a one-slot gap names; the one of a wider gap is told to nobody. */
 function hasRead(known: GapPlace, { fromSlot, obstacle = null }: GapRecord): boolean {
   if (known.obstacle?.type !== 'unread' || known.toSlot !== fromSlot) return true;
   return obstacle?.type === 'unread' && obstacle.signature === known.obstacle.signature;

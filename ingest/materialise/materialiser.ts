@@ -137,7 +137,8 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     if (topic !== 'transactions') return;
     const { offset: last } = batch.entries.at(-1) as LogEntry;
     const applied = before.highest;
-    // What is read again, cut shorter, finds all facts up to there, in sums of that version; of several none is kept back.
+    // A batch that is read again, cut shorter, finds all facts up to `applied` stored: its sums have that version, and
+    // the engine makes them, with no span kept back.
     const isAgain = last <= applied;
     const of = { partition, offset: isAgain ? applied : last, facts: [...facts.events, ...derived.events] };
     // Facts that are kept in memory do not show what is struck out either.

@@ -215,7 +215,8 @@ export async function skipCutOffBatch(store: Store, most: number): Promise<void>
 }
 
 /**
- * Whether a batch follows on what this process applied last; false where the partition was assigned anew in between.
+ * Whether a batch follows on what this process applied last. It does not where the partition was away in between, if
+ * only for a failure elsewhere.
  */
 export function follows(progress: Progress | undefined, batch: LogBatch): progress is Progress {
   return (

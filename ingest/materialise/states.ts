@@ -105,7 +105,7 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
     for (const { table, rows } of await datedRows(store, times)) await insert(table, rows);
     const { hours, holes } = markedCover(markers, before);
     const told = toldSlots(times);
-    // Readers have read everything up to the beginning of the hour that the partition is in.
+    // Readers may have read everything up to the beginning of the hour that the partition is in.
     const isNews = told.some(({ hour }) => hour <= passed);
     await insert('hour_slots', [...hours, ...told], isNews ? NEWS : NO_NEWS);
     await insert('stream_holes', holes, NEWS);

@@ -23,7 +23,7 @@ export interface DecidedFacts {
   decided: DisputedRow[];
 }
 
-/** @param alone whether nobody else has written of the partition since the batch before */
+/** @param alone whether no other process has written of the partition since the batch before */
 type Decide = (facts: Facts, records: readonly TransactionRecord[], alone: boolean) => Promise<DecidedFacts>;
 
 interface Slots {

@@ -26,7 +26,7 @@ const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString(
 export const keyOf = (...parts: readonly string[]): string => parts.join(' ');
 export const partsOf = (key: string): string[] => key.split(' ');
 
-/** Keys by what is summed by them. */
+/** Keys of sums, by grouping. */
 export type Keys = Record<By, Set<string>>;
 export const noKeys = (): Keys => ({ mint: new Set(), quote: new Set(), kind: new Set() });
 

@@ -7,12 +7,13 @@ import { isRead, type Seen, type StoredRow } from './seen.ts';
 /** Addresses in one query: the list travels as a bound parameter, in the URL of the request. */
 export const ADDRESSES_PER_QUESTION = 1_000;
 
-/** What is stored of addresses, by their bytes; of each by table. */
+/** Stored rows by the bytes of their address, and then by table. */
 export type Stored = ReadonlyMap<string, ReadonlyMap<LatestTable, StoredRow>>;
 
 /**
- * What is stored of the addresses of a batch that were read over RPC, or seen at a time that is not known, and of those
- * where nothing stands: whatever table holds them. Any other state that the stream brings stands by itself.
+ * The stored rows that states of a batch have to be compared with: those of addresses that were read over RPC or seen
+ * at a time that is not known and, in whatever table, those of addresses where nothing stands. Any other state that the
+ * stream brings stands by itself.
  */
 export async function storedStates(store: Store, states: readonly Seen[]): Promise<Stored> {
   const asked = new Map<LatestTable, Map<string, string>>();

@@ -15,7 +15,7 @@ interface VenueState {
 /** Venue accounts whose place is remembered; beyond that, rows are written that say nothing new. */
 const MOST_REMEMBERED = 200_000;
 
-/** The places of venue accounts, each told once by this process as long as it remembers. */
+/** The places of venue accounts, each written once by this process as long as it remembers. */
 export interface VenuePlaces {
   /** Rows that are not written yet. */
   rowsOf(states: readonly VenueState[]): VenuePlaceRow[];

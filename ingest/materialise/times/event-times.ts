@@ -25,7 +25,7 @@ export interface TimedTransactions {
 /**
  * A known time stays: a reading without one takes none away, whether it comes again, in the same batch or from a writer
  * that was paused. And a reading with the time stands, though only one without it told the place in the block.
- * @param alone whether nobody else has written of the partition since the batch before
+ * @param alone whether no other process has written of the partition since the batch before
  */
 export function createEventTimes(
   store: Store,

@@ -27,14 +27,14 @@ export function hourRows(placed: readonly PlacedRow[]): HourRows {
   for (const { table, row, hour, novelty } of placed) {
     if (!isKept(table)) continue;
     if (hour !== null) rows.closings.push({ ...closingRow(table, row), hour });
-    // A reading that repeats a state is not in its slot: what was between them may come yet. Of one that comes behind it
-    // is not known any more whether it did.
+    // The row of a reading that repeats a state has the slot of that state, and states between the two may still come.
+    // Of a reading that came `behind` it is not known any more whether it repeated one.
     else if (novelty === 'new') rows.waiting.push(waitingRow(table, row));
   }
   return rows;
 }
 
-/** The row of a state that had no hour, now that the time of its slot is told. */
+/** The closing row of a state that had no hour, now that the time of its slot is known. */
 export function datedHour({ state }: UndatedHourRow, time: number): AccountHourRow {
   const row = JSON.parse(state) as Omit<AccountHourRow, 'hour'>;
   return { ...row, hour: hourOf(time) as number, slot: null, block_time: time };
@@ -75,7 +75,7 @@ export const lowestSlot = (hour: number, slot: bigint): LowestSlot => ({
 /** Accounts whose hour is remembered; beyond that, rows are written that say nothing new. */
 const MOST_REMEMBERED = 200_000;
 
-/** The first states of hours that the stream brought, each told once by this process as long as it remembers. */
+/** The first states of hours that the stream brought, each written once by this process as long as it remembers. */
 export interface FirstStreamed {
   /** Rows that are not written yet. */
   rowsOf(states: readonly FirstSeen[]): FirstStreamedRow[];

@@ -62,7 +62,7 @@ export async function withToldTimes(
 const nameOf = ({ address, slot, version }: Omit<UndatedHourRow, 'state'>): string =>
   `${address} ${slot} ${version}`;
 
-/** Closing states whose times are told. */
+/** Closing states whose times have become known. */
 export interface DatedHours {
   closings: AccountHourRow[];
   /** The waiting rows with their times, so that these are not asked for again; to be written after the closings. */
