@@ -14,7 +14,7 @@ export interface Cursor {
   /** Unix milliseconds. */
   begunAt: number;
   topSlot: bigint;
-  /** What is left, both ends included. */
+  /** The slots that are left to be read, both ends included. */
   fromSlot: bigint;
   toSlot: bigint;
   /** Transactions of the rest that could not be read: their gaps stay open, whatever closes others. */

@@ -3,7 +3,7 @@ import type { Backfilled } from './run.ts';
 
 const slotsOf = ({ fromSlot, toSlot }: Gap): string => `${fromSlot} to ${toSlot}`;
 
-/** What was read and what it closed, and what stays open with what is to be done: a line each. */
+/** Lines for the operator: what was read and closed, then each gap that stays open with what is to be done. */
 export function outcome({ accounts, transactions, closed, left }: Backfilled, begin: bigint): string[] {
   const gaps = closed.map(slotsOf).join(', ') || 'none';
   return [
@@ -17,7 +17,7 @@ const whyOpen = ({ fromSlot }: Gap, begin: bigint): string =>
     ? `it begins before slot ${begin}; run it again with --from-slot ${fromSlot}`
     : 'it ends behind what was final as this began; ingest reads it, or run it again later';
 
-/** What was to be read and was not, with what is to be done, a line each; none where all was. */
+/** A line for each thing that should have been read and was not, with what is to be done; none where all was read. */
 export function unreadLines({ unlisted, isPart, leftOut, unread }: Backfilled): string[] {
   return [
     ...(unlisted === null

@@ -83,7 +83,7 @@ async function reach(
   return { mark: 'ok', text: `${found}${toldOf({ oldest, isWhole }, wantsFirst)}` };
 }
 
-/** What is to be said of the list, where nothing is wrong with it. */
+/** What the line of a sound node says of its list. */
 function toldOf({ oldest, isWhole }: Listed, wantsFirst: boolean): string {
   if (isWhole && oldest === null) return '; it lists no transaction of it';
   if (!isWhole && (wantsFirst || oldest === null))

@@ -109,7 +109,7 @@ async function untilLevel(
 
 /**
  * The name of the database to fill; null where an earlier run was ended after its switch and all is done.
- * @throws ConfigError where one was begun by another version of the code.
+ * @throws ConfigError where an unfinished one was begun by another version of the code.
  */
 async function databaseToFill(
   { home, kafka, prefix, say }: ReplayContext,

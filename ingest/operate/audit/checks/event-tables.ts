@@ -4,7 +4,7 @@ import { unappliedOfTransaction } from '../../../../clickhouse/queries/audit/una
 import { pause } from '../../../../runtime/process/lifecycle.ts';
 import type { AuditContext } from '../context.ts';
 
-/** As many as this, for each query reads the whole of the table by slot. */
+/** This many, because each query reads the whole of the table by slot. */
 const MINTS_AT_ONCE = 20_000;
 const TRIES = 6;
 
