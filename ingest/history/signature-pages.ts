@@ -1,3 +1,4 @@
+import { RetryableError } from '../../runtime/errors.ts';
 import { NotKeptError, RpcError } from '../../runtime/rpc/error.ts';
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Commitment, Rpc } from '../../runtime/rpc/rpc.ts';
@@ -142,9 +143,12 @@ async function askFor(
   }
 }
 
+/** Agave's "long-term storage unreachable": the node's storage of old history is away for a while. */
+const STORAGE_AWAY = -32019;
+
 /**
- * Some nodes refuse a place that they do not know: where such a node lists from the newest, it was the place that it
- * refused.
+ * Some nodes refuse a place that they do not know. If such a node lists from the newest signature, it was the place that
+ * it refused, unless it says that it could not look it up.
  */
 async function refusalAt(
   place: string | null,
@@ -153,7 +157,13 @@ async function refusalAt(
 ): Promise<{ unknown: string }> {
   if (place === null || !(error instanceof RpcError) || error.kind !== 'refused') throw error;
   await ask();
-  return { unknown: `the node refuses ${place}, from which the list goes on (error ${error.code})` };
+  const { code, message, again } = error;
+  if (code !== STORAGE_AWAY)
+    return { unknown: `the node refuses ${place}, from which the list goes on (error ${code})` };
+  const cause = new RetryableError(
+    `does not reach its storage of what is older than ${place}, error ${code}`,
+  );
+  throw new RpcError('refused', `${message} (${cause.message})`, { code, again, cause });
 }
 
 /** An index that was put together of two may list a signature twice. */

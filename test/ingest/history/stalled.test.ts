@@ -1,10 +1,13 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Gap } from '../../../ingest/history/gap.ts';
 import { createGapCloser } from '../../../ingest/history/gap-closer.ts';
+import { listWindow } from '../../../ingest/verify/verify-window.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
+import type { SignatureInfo } from '../../../runtime/rpc/replies.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import { awaited } from '../../support/awaited.ts';
-import { openStreamStage } from '../support/stream-stage.ts';
+import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 
 test('history that fails again and again says what it waits for, in words of ours, until it goes on', async () => {
   const stage = await openStreamStage({ seed: 'stalled', policies: 3 });
@@ -99,4 +102,90 @@ test('a slot that is open again for a transaction that could not be read is clos
   expect(told.filter((one) => one === 'closed')).toHaveLength(2);
   stop.abort();
   await stage.close();
+});
+
+/** What is said of tries that fail, from the second on, until a place that is not known is given up; and once more. */
+const MOST_LOST = 3;
+
+describe('a place that a node refuses', () => {
+  let stage: StreamStage;
+  let real: Rpc;
+  let place: string;
+  let gap: Gap;
+  beforeAll(async () => {
+    stage = await openStreamStage({ seed: 'refused-place', policies: 3 });
+    await stage.live(60);
+    for (let made = 0; made < 80; made += 1) await stage.chain.produce([]);
+    real = createRpc(stage.rpc.url, { commitment: 'confirmed' });
+    const all = await real.getSignaturesForAddress(stage.chain.programId, null, 1_000);
+    const { signature, slot } = all[Math.floor(all.length / 2)] as SignatureInfo;
+    place = signature;
+    gap = { fromSlot: 0n, toSlot: slot - 1n, toTime: null, before: place };
+  });
+  afterAll(() => stage.close());
+
+  /** Closes the gap over a node that refuses the place until so much was said of it: what was listed, and what was said. */
+  async function closed(refusal: RpcError, most: number) {
+    const lists: (string | null)[] = [];
+    const said: (string | null)[] = [];
+    const done = Promise.withResolvers<void>();
+    const rpc: Rpc = {
+      ...real,
+      getSignaturesForAddress: async (address, before, limit, options) => {
+        if (limit > 1) lists.push(before);
+        if (before === place && said.length < most) throw refusal;
+        return real.getSignaturesForAddress(address, before, limit, options);
+      },
+    };
+    const gaps = createGapCloser({
+      ...{ rpc, programId: stage.chain.programId, signal: new AbortController().signal },
+      log: { append: async () => {}, close: async () => {} },
+      logger: createLogger('silent', 'test'),
+      onStalled: (reason) => said.push(reason),
+      onGap: (_, isOpen) => isOpen || done.resolve(),
+    });
+    gaps.add(gap);
+    await done.promise;
+    await gaps.idle();
+    return { lists, said };
+  }
+
+  /** The node cannot reach its storage of old history. */
+  const away = () =>
+    new RpcError('refused', 'Failed to query long-term storage; please try again', { code: -32019 });
+
+  test('because its storage of old history is away is gone on from, and named as what is waited for', async () => {
+    const { lists, said } = await closed(away(), MOST_LOST);
+    expect(lists).not.toContain(null);
+    const reason = `SOLANA_RPC_URL (does not reach its storage of what is older than ${place}, error -32019)`;
+    expect(new Set(said)).toEqual(new Set([reason, null]));
+    expect(said.at(-1)).toBe(null);
+  });
+
+  test('so, as what was stored behind a window, does not have that window looked for from the newest', async () => {
+    const lists: (string | null)[] = [];
+    const rpc: Rpc = {
+      ...real,
+      getSignaturesForAddress: async (address, before, limit, options) => {
+        if (limit > 1) lists.push(before);
+        if (before === place) throw away();
+        return real.getSignaturesForAddress(address, before, limit, options);
+      },
+    };
+    const { signal } = new AbortController();
+    const { programId } = stage.chain;
+    const window = listWindow({ ...gap, rpc, programId, behind: place, signal });
+    await expect(window).rejects.toBeInstanceOf(RpcError);
+    expect(lists).not.toContain(null);
+  });
+
+  test.each([-32020, -32602, -32603, null])(
+    'for another reason (%s) is given up, and the list begins anew',
+    async (code) => {
+      const refusal = new RpcError('refused', 'Transaction not found', { code });
+      const { lists, said } = await closed(refusal, Number.POSITIVE_INFINITY);
+      expect(lists).toContain(null);
+      expect(said[0]).toBe(`the node refuses ${place}, from which the list goes on (error ${code})`);
+    },
+  );
 });

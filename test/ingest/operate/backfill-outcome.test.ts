@@ -43,7 +43,8 @@ function watched() {
   const write = (text: string) => {
     shown += text;
   };
-  const progress: BackfillOptions['progress'] = (what, unit) => createProgress({ what, unit, out: { write } });
+  const progress: BackfillOptions['progress'] = (what, unit) =>
+    createProgress({ what, unit, out: { write } });
   return { progress, shown: () => shown };
 }
 
