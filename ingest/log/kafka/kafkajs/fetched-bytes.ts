@@ -21,8 +21,11 @@ const { fetch } = prototype;
  * which strangers can choose, becomes a thousand times as much. So each fetch counts the bytes that it unpacks.
  */
 prototype.fetch = function (nodeId) {
-  return fetches.run({ bytes: 0 }, () => fetch.call(this, nodeId));
+  return asOneFetch(() => fetch.call(this, nodeId));
 };
+
+/** Counts what is unpacked within by itself. */
+export const asOneFetch = <T>(work: () => Promise<T>): Promise<T> => fetches.run({ bytes: 0 }, work);
 
 /** Unpacks a batch. A fetch that has unpacked enough leaves it to the next, whose first batch is always unpacked. */
 export async function withinFetch(unpack: () => Promise<Buffer>): Promise<Buffer> {
