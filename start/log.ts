@@ -10,22 +10,26 @@ import {
 import { onClusterClause } from '../clickhouse/schema/cluster.ts';
 import { type LeaseTimes, type LogLease, takeLogLease } from '../clickhouse/schema/log-lease.ts';
 import { createMemoryLog } from '../ingest/log/in-process.ts';
-import { tellForgottenPlace } from '../ingest/log/kafka/forgotten-place.ts';
-import { mustBeSameLog } from '../ingest/log/kafka/log-identity.ts';
+import { assertSameLog } from '../ingest/log/kafka/log-identity.ts';
+import { warnOfLostGroupOffsets } from '../ingest/log/kafka/lost-group-offsets.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
-import { mustBeOfProgram, readLogPosition, untilOfProgram } from '../ingest/log/kafka/position.ts';
+import {
+  assertLogOfProgram,
+  assertLogOfProgramOnceReachable,
+  readLogPosition,
+} from '../ingest/log/kafka/position.ts';
 import { createKafkaReader } from '../ingest/log/kafka/reader.ts';
 import {
+  assignmentByTopic,
   endsOf,
   ensureTopics,
-  keptOtherwise,
   materialiserGroup,
-  ownOf,
   partitionsOf,
+  retentionMismatches,
   topicName,
 } from '../ingest/log/kafka/topics.ts';
 import { createKafkaWriter } from '../ingest/log/kafka/writer.ts';
-import { type LogReader, type LogWriter, MOST_AT_ONCE, TOPICS, type Topic } from '../ingest/log/port.ts';
+import { type LogReader, type LogWriter, MAX_BATCH_ENTRIES, TOPICS, type Topic } from '../ingest/log/port.ts';
 import { skipCutOffBatch } from '../ingest/materialise/progress.ts';
 import type { StreamStore } from '../ingest/stream/stored-state.ts';
 import type { Config } from '../runtime/config/config.ts';
@@ -90,7 +94,7 @@ async function inProcess(
   { lingerMs = () => 0, lease = null }: SharedLogOptions,
 ): Promise<SharedLog> {
   await declarePartitions(store, { accounts: 1, transactions: 1 });
-  await skipCutOffBatch(store, MOST_AT_ONCE);
+  await skipCutOffBatch(store, MAX_BATCH_ENTRIES);
   const log = createMemoryLog({
     startOffsets: await startOffsets(store),
     lingerMs,
@@ -123,16 +127,16 @@ async function overKafka(
   await ensureTopics(client, settings).catch(
     notReached('KAFKA_BROKERS', ', or unset KAFKA_BROKERS for a log in this process'),
   );
-  for (const sentence of await keptOtherwise(client, settings).catch(() => [])) logger.warn(sentence);
+  for (const sentence of await retentionMismatches(client, settings).catch(() => [])) logger.warn(sentence);
   const { accounts, transactions } = await partitionsOf(client, prefix);
   // Checked now, whatever is applied: pollers write before the reader would come upon another program's records.
   const begun = () => appliedMarkers(store);
-  if ((await untilOfProgram(client, prefix, begun, { logger, signal })) === null)
-    await mustBeOfProgram(client, prefix, begun);
+  if ((await assertLogOfProgramOnceReachable(client, prefix, begun, { logger, signal })) === null)
+    await assertLogOfProgram(client, prefix, begun);
   await declarePartitions(store, { accounts, transactions });
-  await mustBeSameLog(client, prefix, store.database, await appliedPlaces(store));
+  await assertSameLog(client, prefix, store.database, await appliedPlaces(store));
   const group = materialiserGroup(prefix, store.database);
-  await tellForgottenPlace(client, { prefix, group, applied: await appliedOffsets(store), logger });
+  await warnOfLostGroupOffsets(client, { prefix, group, applied: await appliedOffsets(store), logger });
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => {});
   const writer = createKafkaWriter(client, prefix, lost.reject);
@@ -141,7 +145,7 @@ async function overKafka(
     group,
     logger,
     declared: { accounts, transactions },
-    onAssigned: (assignment) => onAssigned(ownOf(prefix, assignment)),
+    onAssigned: (assignment) => onAssigned(assignmentByTopic(prefix, assignment)),
   });
   return {
     append: writer.append,

@@ -7,7 +7,7 @@ import { migrate } from '../clickhouse/schema/migrate.ts';
 import { replicaAdvice } from '../clickhouse/schema/replicas.ts';
 import { openServing } from '../clickhouse/serving/serving.ts';
 import { openKafka } from '../ingest/log/kafka/open.ts';
-import { ensureTopics, keptOtherwise } from '../ingest/log/kafka/topics.ts';
+import { ensureTopics, retentionMismatches } from '../ingest/log/kafka/topics.ts';
 import { type Config, required } from '../runtime/config/config.ts';
 import { readFlags } from '../runtime/config/flags.ts';
 import { loadConfig } from '../runtime/config/load.ts';
@@ -98,7 +98,7 @@ async function createTopics(config: Config): Promise<void> {
       retentionMs: config.kafkaRetentionMs,
     };
     say('Kafka', await ensureTopics(kafka, settings));
-    const otherwise = await keptOtherwise(kafka, settings).catch(() => []);
+    const otherwise = await retentionMismatches(kafka, settings).catch(() => []);
     for (const sentence of otherwise) process.stdout.write(`Kafka: ${sentence}\n`);
   } finally {
     await kafka.close();

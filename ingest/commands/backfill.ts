@@ -17,9 +17,9 @@ import { createLogger } from '../../runtime/process/log.ts';
 import { notReached } from '../../runtime/process/not-reached.ts';
 import { createProgress } from '../../runtime/process/progress.ts';
 import { createRpc } from '../../runtime/rpc/rpc.ts';
-import { mustReachApplied } from '../log/kafka/log-identity.ts';
+import { assertLogReachesApplied } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
-import { untilOfProgram } from '../log/kafka/position.ts';
+import { assertLogOfProgramOnceReachable } from '../log/kafka/position.ts';
 import { partitionsOf, topicName } from '../log/kafka/topics.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
 import { createCursorFile, logPlaces } from '../operate/backfill/cursor.ts';
@@ -56,9 +56,14 @@ await runMain(async (signal) => {
     const stopped = 'stopped before anything was read: run it again to go on';
     if (store === null) throw new ConfigError(stopped);
     await mustBeAsDeclared(store, partitions);
-    if ((await untilOfProgram(kafka, prefix, () => appliedMarkers(store), { logger, signal })) === null)
+    if (
+      (await assertLogOfProgramOnceReachable(kafka, prefix, () => appliedMarkers(store), {
+        logger,
+        signal,
+      })) === null
+    )
       throw new ConfigError(stopped);
-    await mustReachApplied(kafka, prefix, store.database, await appliedPlaces(store));
+    await assertLogReachesApplied(kafka, prefix, store.database, await appliedPlaces(store));
     const warn = (words: string) => logger.warn(words);
     const rpc = ofIndexedChain(createRpc(rpcUrls, { commitment }), () => store, warn);
     const cursor = createCursorFile(

@@ -8,7 +8,7 @@ import { NotReadyError } from '../../runtime/process/readiness.ts';
 import { runService } from '../../runtime/process/service.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import { createRpc } from '../../runtime/rpc/rpc.ts';
-import { mustReachApplied } from '../log/kafka/log-identity.ts';
+import { assertLogReachesApplied } from '../log/kafka/log-identity.ts';
 import { openKafka } from '../log/kafka/open.ts';
 import { readLogPosition } from '../log/kafka/position.ts';
 import { partitionsOf } from '../log/kafka/topics.ts';
@@ -65,7 +65,7 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
           position: async () => {
             // In a log that has lost its end, new records would stand at offsets that the sums contain already.
             await mustBeAsDeclared(store, await partitionsOf(kafka, prefix));
-            await mustReachApplied(kafka, prefix, store.database, await appliedPlaces(store));
+            await assertLogReachesApplied(kafka, prefix, store.database, await appliedPlaces(store));
             return readLogPosition(kafka, prefix, () => appliedMarkers(store));
           },
           applied: () => lowestMarker(store, partitions.accounts + partitions.transactions),

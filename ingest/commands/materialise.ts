@@ -11,12 +11,18 @@ import { runService, type Service } from '../../runtime/process/service.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { KafkaClient } from '../log/kafka/cluster.ts';
-import { tellForgottenPlace } from '../log/kafka/forgotten-place.ts';
-import { mustBeSameLog } from '../log/kafka/log-identity.ts';
+import { assertSameLog } from '../log/kafka/log-identity.ts';
+import { warnOfLostGroupOffsets } from '../log/kafka/lost-group-offsets.ts';
 import { openKafka } from '../log/kafka/open.ts';
-import { mustBeOfProgram } from '../log/kafka/position.ts';
+import { assertLogOfProgram } from '../log/kafka/position.ts';
 import { createKafkaReader } from '../log/kafka/reader.ts';
-import { endsOf, materialiserGroup, ownOf, partitionsOf, topicName } from '../log/kafka/topics.ts';
+import {
+  assignmentByTopic,
+  endsOf,
+  materialiserGroup,
+  partitionsOf,
+  topicName,
+} from '../log/kafka/topics.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
 import { letterMetrics } from '../materialise/letters/metrics.ts';
 import { createMaterialiser } from '../materialise/materialiser.ts';
@@ -73,8 +79,8 @@ async function consume(
       const applied = await appliedPlaces(store);
       // Not checked of a database with something applied: its reader ends where another program's records begin, and
       // applies none of them.
-      if (applied.size === 0) await mustBeOfProgram(kafka, prefix, () => appliedMarkers(store));
-      await mustBeSameLog(kafka, prefix, store.database, applied);
+      if (applied.size === 0) await assertLogOfProgram(kafka, prefix, () => appliedMarkers(store));
+      await assertSameLog(kafka, prefix, store.database, applied);
     },
     { logger, signal },
   );
@@ -85,7 +91,8 @@ async function consume(
   const group = materialiserGroup(prefix, store.database);
   await retryUntilDone(
     'looking for the place in the log',
-    async () => tellForgottenPlace(kafka, { prefix, group, applied: await appliedOffsets(store), logger }),
+    async () =>
+      warnOfLostGroupOffsets(kafka, { prefix, group, applied: await appliedOffsets(store), logger }),
     { logger, signal },
   );
   const writer = createKafkaWriter(kafka, prefix);
@@ -105,7 +112,7 @@ async function consume(
     ...{ prefix, group, logger, declared: { accounts, transactions } },
     onAssigned: (assignment) => {
       lacks = null;
-      const own = ownOf(prefix, assignment);
+      const own = assignmentByTopic(prefix, assignment);
       isFirst = own.get('accounts')?.includes(0) ?? false;
       metrics.assigned(own);
     },

@@ -6,7 +6,7 @@ import { required } from '../../runtime/config/config.ts';
 import { runService } from '../../runtime/process/service.ts';
 import { createRpc } from '../../runtime/rpc/rpc.ts';
 import { openKafka } from '../log/kafka/open.ts';
-import { untilOfProgram } from '../log/kafka/position.ts';
+import { assertLogOfProgramOnceReachable } from '../log/kafka/position.ts';
 import { createKafkaWriter } from '../log/kafka/writer.ts';
 import { pollMetrics } from '../poll/metrics.ts';
 import { runPollers } from '../poll/pollers.ts';
@@ -39,7 +39,7 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
     );
     // Readings name no program: in the log of another one they would be served as its newest.
     const applied = () => appliedMarkers(store);
-    await untilOfProgram(kafka, config.kafkaTopicPrefix, applied, { logger, signal: stop });
+    await assertLogOfProgramOnceReachable(kafka, config.kafkaTopicPrefix, applied, { logger, signal: stop });
     await runPollers({ config, store, ...counted, rpc: ofChain, logger, signal: stop });
   });
   await writer.close();

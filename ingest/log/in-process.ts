@@ -9,7 +9,7 @@ import {
   type LogEntry,
   type LogReader,
   type LogWriter,
-  MOST_AT_ONCE,
+  MAX_BATCH_ENTRIES,
   TOPICS,
   type Topic,
 } from './port.ts';
@@ -64,7 +64,7 @@ const TOLD_ONCE = new Set<LogRecord['kind']>(['unseen']);
  * resolves only once they are applied, or the log has ended.
  */
 export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
-  const { maxBytes = 128 * 1024 * 1024, maxBatch = MOST_AT_ONCE, owned = () => true } = options;
+  const { maxBytes = 128 * 1024 * 1024, maxBatch = MAX_BATCH_ENTRIES, owned = () => true } = options;
   let waiting = 0;
   let isAtEnd = false;
   let room: (() => void)[] = [];
@@ -195,5 +195,5 @@ function untilLost(owned: () => boolean): () => boolean {
 /** This process has handed out the missing entries already and keeps them nowhere: only a restart brings them again. */
 const restartWanted = ({ message }: OffsetGapError): Error =>
   new RetryableError(
-    `the database has less than this process wrote there, as where it was restored (${message}): start again, the stream goes on from where the database is`,
+    `the database lacks rows that this process wrote (was it restored?): ${message}; restart, and the stream continues from where the database is`,
   );

@@ -8,7 +8,7 @@ export class OffsetGapError extends Error {
   readonly next: bigint;
 
   constructor(place: string, next: bigint, given: bigint) {
-    super(`${place} goes on at ${given}, and only what is before ${next} is applied`);
+    super(`${place}: the next batch begins at ${given}, but ${next} is the next offset to apply`);
     this.next = next;
   }
 }

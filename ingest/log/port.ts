@@ -34,7 +34,7 @@ export interface LogEntry {
 }
 
 /** The most entries of a batch. */
-export const MOST_AT_ONCE = 5_000;
+export const MAX_BATCH_ENTRIES = 5_000;
 
 /** Consecutive entries of one partition, in offset order. */
 export interface LogBatch {

@@ -1,7 +1,7 @@
 import type { CatalogueRow, CurrencyRow, Reading } from '../../schemas/readings.ts';
 import {
-  fieldAmiss,
   finite,
+  firstInvalidField,
   flag,
   listOf,
   objectOf,
@@ -66,7 +66,7 @@ export function knownReading(value: unknown): Reading {
   if (typeof type !== 'string' || !Object.hasOwn(SHAPES, type))
     throw new TypeError('a reading of no kind that is known');
   const reading = byVenueAccount(value as object);
-  const amiss = fieldAmiss(reading, SHAPES[type as Reading['type']] as Shape<object>);
-  if (amiss !== null) throw new TypeError(`a reading of ${type} without its ${amiss}`);
+  const invalid = firstInvalidField(reading, SHAPES[type as Reading['type']] as Shape<object>);
+  if (invalid !== null) throw new TypeError(`a reading of ${type} without its ${invalid}`);
   return reading as Reading;
 }

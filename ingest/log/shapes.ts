@@ -40,10 +40,10 @@ export const listOf =
 export const objectOf =
   <T>(shape: Shape<T>): Check<T> =>
   (value): value is T =>
-    typeof value === 'object' && value !== null && fieldAmiss(value, shape) === null;
+    typeof value === 'object' && value !== null && firstInvalidField(value, shape) === null;
 
 /** The first field that is not as it should be; null where all are. */
-export function fieldAmiss<T>(value: object, shape: Shape<T>): string | null {
+export function firstInvalidField<T>(value: object, shape: Shape<T>): string | null {
   const fields = value as Record<string, unknown>;
   for (const [name, check] of Object.entries<Check<unknown>>(shape)) if (!check(fields[name])) return name;
   return null;

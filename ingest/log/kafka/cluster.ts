@@ -48,7 +48,7 @@ export interface WireBatch {
   /** Moves the group's place to `next`. @throws where the partition is no longer this member's. */
   commit(next: bigint): Promise<void>;
   /** Has the next fetch begin behind `offset`, without committing it. */
-  passed(offset: bigint): void;
+  advancePast(offset: bigint): void;
   /** Has the next fetch begin at `offset`; the rest of this batch must not be applied. */
   rewind(offset: bigint): void;
   /** False once the consumer stops, or a seek has made the batch stale. */

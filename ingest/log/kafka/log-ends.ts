@@ -5,7 +5,7 @@ import type { KafkaClient } from './cluster.ts';
 /** Where each partition ended after this process had last appended to it. */
 export interface LogEnds {
   /** Checks that every partition still reaches its end. @throws ConfigError where one has lost it */
-  mustStand(): Promise<void>;
+  assertNotTruncated(): Promise<void>;
   /**
    * `count` messages were appended, the first at offset `first`.
    * @throws ConfigError where that is before the known end
@@ -21,7 +21,7 @@ const LOOK_EVERY_MS = 1_000;
  * still and does not know yet that another leads, reports an older end for a moment.
  * @param look throws a problem that it finds as a ConfigError
  */
-export async function mustHoldLastingly(look: () => Promise<void>, everyMs = LOOK_EVERY_MS): Promise<void> {
+export async function throwIfPersistent(look: () => Promise<void>, everyMs = LOOK_EVERY_MS): Promise<void> {
   for (let looks = 1; ; looks += 1) {
     try {
       return await look();
@@ -50,7 +50,7 @@ export function createLogEnds(client: Pick<KafkaClient, 'offsets'>, everyMs?: nu
   };
 
   return {
-    mustStand: () => mustHoldLastingly(look, everyMs),
+    assertNotTruncated: () => throwIfPersistent(look, everyMs),
     appended: (topic, partition, first, count) => {
       // An acknowledgement need not tell the offset.
       if (first < 0n) return;

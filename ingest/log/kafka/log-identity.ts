@@ -2,7 +2,7 @@ import type { AppliedPlace } from '../../../clickhouse/queries/progress/applied-
 import { ConfigError } from '../../../runtime/errors.ts';
 import { HISTORY_TOPICS } from '../port.ts';
 import type { KafkaClient } from './cluster.ts';
-import { mustHoldLastingly } from './log-ends.ts';
+import { throwIfPersistent } from './log-ends.ts';
 import { topicName } from './topics.ts';
 
 type Applied = ReadonlyMap<string, AppliedPlace>;
@@ -15,14 +15,14 @@ const EMPTY_DATABASE =
  * sums have counted already; where it has grown past its old end unnoticed, such records are there.
  * @throws ConfigError that says what to do.
  */
-export async function mustReachApplied(
+export async function assertLogReachesApplied(
   client: Pick<KafkaClient, 'offsets' | 'offsetsAt'>,
   prefix: string,
   database: string,
   applied: Applied,
   everyMs?: number,
 ): Promise<void> {
-  await mustHoldLastingly(() => reachesApplied(client, prefix, database, applied), everyMs);
+  await throwIfPersistent(() => reachesApplied(client, prefix, database, applied), everyMs);
 }
 
 async function reachesApplied(
@@ -38,7 +38,7 @@ async function reachesApplied(
         `${database} was filled from another log, or this one has lost its end: ${next - 1n} of ${name}/${partition} is applied, which ends at ${high}. Nothing is written, for its offsets would be used a second time. ${EMPTY_DATABASE}`,
       );
   }
-  for (const place of places) await mustBeWhatWasApplied(client, database, place);
+  for (const place of places) await assertNotOverwritten(client, database, place);
 }
 
 /**
@@ -46,14 +46,14 @@ async function reachesApplied(
  * anew would lose against the stored ones; and records that retention deleted before they were applied are nowhere.
  * @throws ConfigError that says what to do.
  */
-export async function mustBeSameLog(
+export async function assertSameLog(
   client: Pick<KafkaClient, 'offsets' | 'offsetsAt'>,
   prefix: string,
   database: string,
   applied: Applied,
   everyMs?: number,
 ): Promise<void> {
-  await mustReachApplied(client, prefix, database, applied, everyMs);
+  await assertLogReachesApplied(client, prefix, database, applied, everyMs);
   for (const { name, partition, low, next } of await placesOf(client, prefix, applied)) {
     if (next < low)
       throw new ConfigError(
@@ -73,7 +73,7 @@ interface Place {
 }
 
 /** A record at an applied offset that was appended later than the newest applied one is not the one applied there. */
-async function mustBeWhatWasApplied(
+async function assertNotOverwritten(
   client: Pick<KafkaClient, 'offsetsAt'>,
   database: string,
   { name, partition, next, writtenAt }: Place,

@@ -16,7 +16,9 @@ const HEADER = 'program';
 const KEY_BYTES = 32;
 
 /** The headers of each record of a send, by partition: the first record to a partition names the program for all. */
-export function sayingProgram(program: Uint8Array | null): (partition: number) => { headers?: IHeaders } {
+export function createProgramHeaders(
+  program: Uint8Array | null,
+): (partition: number) => { headers?: IHeaders } {
   const said = new Set<number>();
   return (partition) => {
     if (program === null || said.has(partition)) return {};
@@ -32,7 +34,7 @@ export function programIn(headers: IHeaders | undefined): Uint8Array | null {
 }
 
 /** The first record of a batch that names another program than PROGRAM_ID; both are base58. */
-export interface Foreign {
+export interface ForeignRecord {
   other: string;
   programId: string;
   /** Where it stands in the log, and when it was appended. */
@@ -40,11 +42,11 @@ export interface Foreign {
 }
 
 /** The first record of another program in a batch of history: sums that lack the history of one would look whole. */
-export function foreignIn(
+export function findForeignRecord(
   client: Pick<KafkaClient, 'program'>,
   prefix: string,
   { topic, partition, messages }: Pick<WireBatch, 'topic' | 'partition' | 'messages'>,
-): Foreign | null {
+): ForeignRecord | null {
   const { program } = client;
   const own = topicOf(prefix, topic);
   if (program === null || own === null || !HISTORY_TOPICS.includes(own)) return null;
@@ -57,13 +59,13 @@ export function foreignIn(
 }
 
 /** The error for a process that has applied nothing of the log: the log it was given is another program's. */
-export const logOfAnother = (prefix: string, { other, programId }: Foreign): ConfigError =>
+export const foreignLogError = (prefix: string, { other, programId }: ForeignRecord): ConfigError =>
   ofAnotherProgram(`the log of KAFKA_TOPIC_PREFIX ${prefix}`, other, programId);
 
 /** The error for a log that both programs have written to: it would be no better to go on with it as the other one. */
-export const logOfTwo = (prefix: string, { other, programId, place }: Foreign): ConfigError =>
+export const mixedLogError = (prefix: string, { other, programId, place }: ForeignRecord): ConfigError =>
   new ConfigError(
-    `the log of KAFKA_TOPIC_PREFIX ${prefix} has records of the program ${named(other)} (${place}), and PROGRAM_ID is ${named(programId)}: another wrote to it, and neither goes on with it. Give ${programId} a log of its own in another KAFKA_TOPIC_PREFIX with an empty database (CLICKHOUSE_URL), and run migrate. Where that database was filled from another log, give it that one back`,
+    `the log of KAFKA_TOPIC_PREFIX ${prefix} has records of the program ${named(other)} (${place}), and PROGRAM_ID is ${named(programId)}: both programs have written to this log; neither can use it. Give ${programId} a log of its own in another KAFKA_TOPIC_PREFIX with an empty database (CLICKHOUSE_URL), and run migrate. Where that database was filled from another log, give it that one back`,
   );
 
 /** The appending client chooses the time of a record: it need not be a valid date. */

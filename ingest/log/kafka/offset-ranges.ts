@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { aborted } from '../../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
-import { type LogBatch, MOST_AT_ONCE, TOPICS, type Topic } from '../port.ts';
+import { type LogBatch, MAX_BATCH_ENTRIES, TOPICS, type Topic } from '../port.ts';
 import { createBatchSize } from './batch-size.ts';
 import type { KafkaClient, WireBatch } from './cluster.ts';
 import { applyBatch } from './reader.ts';
@@ -73,7 +73,7 @@ export async function readRanges(
   // It may reject before anything awaits it, which must not count as an unhandled rejection.
   ended.promise.catch(() => {});
   const assembly = createAssembly({ ...DEFAULT_LIMITS, beginsAnywhere: true });
-  const size = createBatchSize(MOST_AT_ONCE);
+  const size = createBatchSize(MAX_BATCH_ENTRIES);
   const group = `${prefix}-replay-${randomUUID()}`;
 
   const onBatch = async (batch: WireBatch) => {
@@ -93,7 +93,8 @@ export async function readRanges(
     }
     const last = batch.messages.at(-1);
     const done = range === undefined || range.at >= range.to;
-    if (last !== undefined && batch.running() && (done || messages.length === 0)) batch.passed(last.offset);
+    if (last !== undefined && batch.running() && (done || messages.length === 0))
+      batch.advancePast(last.offset);
     if (done) open.delete(key);
     if (open.size === 0) ended.resolve();
   };

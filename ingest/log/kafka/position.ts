@@ -7,7 +7,7 @@ import type { LogPosition } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { TOPICS_OF } from '../topics.ts';
 import type { KafkaClient, WireBatch } from './cluster.ts';
-import { type Foreign, foreignIn, logOfAnother, logOfTwo } from './log-program.ts';
+import { type ForeignRecord, findForeignRecord, foreignLogError, mixedLogError } from './log-program.ts';
 import { partitionsOf, topicName } from './topics.ts';
 
 const FIRST_STEP = 200n;
@@ -54,7 +54,8 @@ export async function readLogPosition(
       place.read = place.from;
     }
     const foreign = await readToEnd(client, prefix, places, unread);
-    if (foreign !== null) throw ((await applied()).size > 0 ? logOfTwo : logOfAnother)(prefix, foreign);
+    if (foreign !== null)
+      throw ((await applied()).size > 0 ? mixedLogError : foreignLogError)(prefix, foreign);
   }
   // A partition that never had a record has no marker anywhere.
   if (places.some(({ high }) => high === 0n)) return null;
@@ -73,14 +74,14 @@ export async function readLogPosition(
  * Checks that a log may be written to, and a database begun with it.
  * @throws ConfigError where its end names another program
  */
-export const mustBeOfProgram = async (
+export const assertLogOfProgram = async (
   client: KafkaClient,
   prefix: string,
   applied: () => Promise<ReadonlyMap<string, AppliedMarker>>,
 ): Promise<void> => void (await readLogPosition(client, prefix, applied));
 
-/** Retries `mustBeOfProgram` until the brokers answer; null where the signal came first: nothing may be written. */
-export const untilOfProgram = (
+/** Retries `assertLogOfProgram` until the brokers answer; null where the signal came first: nothing may be written. */
+export const assertLogOfProgramOnceReachable = (
   client: KafkaClient,
   prefix: string,
   applied: () => Promise<ReadonlyMap<string, AppliedMarker>>,
@@ -90,7 +91,7 @@ export const untilOfProgram = (
     'asking of which program the log is',
     async () => {
       await partitionsOf(client, prefix);
-      await mustBeOfProgram(client, prefix, applied);
+      await assertLogOfProgram(client, prefix, applied);
       return true;
     },
     options,
@@ -124,20 +125,20 @@ async function readToEnd(
   prefix: string,
   places: readonly Place[],
   wanted: readonly Place[],
-): Promise<Foreign | null> {
+): Promise<ForeignRecord | null> {
   const keyOf = (at: { topic: string; partition: number }) => `${at.topic}/${at.partition}`;
   const open = new Map(wanted.map((place) => [keyOf(place), place]));
-  const done = Promise.withResolvers<Foreign | null>();
+  const done = Promise.withResolvers<ForeignRecord | null>();
   // It may reject before anything awaits it, which must not count as an unhandled rejection.
   done.promise.catch(() => {});
   const group = `${places[0]?.topic}-position-${randomUUID()}`;
   const onBatch = async (batch: WireBatch) => {
     const place = open.get(keyOf(batch));
-    const foreign = foreignIn(client, prefix, batch);
+    const foreign = findForeignRecord(client, prefix, batch);
     if (foreign !== null) return done.resolve(foreign);
     for (const { offset, value } of batch.messages) {
       if (!batch.running()) return;
-      batch.passed(offset);
+      batch.advancePast(offset);
       if (place === undefined || offset < place.from || offset >= place.high) continue;
       place.read = offset + 1n;
       place.marker = markerIn(value) ?? place.marker;

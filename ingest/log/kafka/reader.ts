@@ -4,13 +4,20 @@ import type { Logger } from '../../../runtime/process/log.ts';
 import { backoffMs, retryUntilDone } from '../../../runtime/retry.ts';
 import type { DeadLetterRecord } from '../../../schemas/records.ts';
 import { OffsetGapError } from '../offset-gap.ts';
-import { type LogBatch, type LogEntry, type LogReader, MOST_AT_ONCE, TOPICS, type Topic } from '../port.ts';
+import {
+  type LogBatch,
+  type LogEntry,
+  type LogReader,
+  MAX_BATCH_ENTRIES,
+  TOPICS,
+  type Topic,
+} from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { type BatchSize, createBatchSize } from './batch-size.ts';
 import type { ConsumeOptions, KafkaClient, WireBatch, WireConsumer } from './cluster.ts';
-import { foreignIn, logOfTwo } from './log-program.ts';
+import { findForeignRecord, mixedLogError } from './log-program.ts';
 import { type Assembly, createAssembly } from './record-parts.ts';
-import { ownOf, topicName, topicOf } from './topics.ts';
+import { assignmentByTopic, topicName, topicOf } from './topics.ts';
 
 export interface KafkaReaderOptions {
   prefix: string;
@@ -43,7 +50,7 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
       const refused = new AbortController();
       const signal = AbortSignal.any([stop, refused.signal]);
       const assembly = createAssembly();
-      const size = createBatchSize(MOST_AT_ONCE);
+      const size = createBatchSize(MAX_BATCH_ENTRIES);
       /** Counts assignments and their ends: a batch that came at an older count is no longer this reader's. */
       let generation = 0;
       const consume = (how: ConsumeOptions): Promise<WireConsumer> =>
@@ -63,8 +70,8 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
               topics: TOPICS.map((topic) => topicName(prefix, topic)),
               onBatch: async (batch) => {
                 const then = generation;
-                const foreign = foreignIn(client, prefix, batch);
-                if (foreign !== null) return refused.abort(logOfTwo(prefix, foreign));
+                const foreign = findForeignRecord(client, prefix, batch);
+                if (foreign !== null) return refused.abort(mixedLogError(prefix, foreign));
                 return applyBatch(
                   batch,
                   apply,
@@ -76,7 +83,7 @@ export function createKafkaReader(client: KafkaClient, options: KafkaReaderOptio
               onAssigned: (assignment) => {
                 generation += 1;
                 // Right here: nothing of an added partition may be applied.
-                const error = undeclared(ownOf(prefix, assignment), options.declared ?? {});
+                const error = undeclared(assignmentByTopic(prefix, assignment), options.declared ?? {});
                 if (error !== null) refused.abort(error);
                 // Each partition is read on from its committed offset: no later than the first part of any record
                 // that is not whole.
@@ -164,7 +171,7 @@ export async function applyBatch(
       const last = (entries.at(-1) as LogEntry).offset;
       assembly.applied(`${topic}/${partition}`);
       await batch.commit(assembly.pendingFrom(`${topic}/${partition}`) ?? last + 1n);
-      batch.passed(last);
+      batch.advancePast(last);
     }
   } finally {
     heart.stop();

@@ -14,7 +14,7 @@ export function topicOf(prefix: string, name: string): Topic | null {
 }
 
 /** An assignment by the cluster's names of topics, as one by topics of the log. */
-export function ownOf(
+export function assignmentByTopic(
   prefix: string,
   assignment: ReadonlyMap<string, readonly number[]>,
 ): Map<Topic, readonly number[]> {
@@ -84,7 +84,7 @@ export async function ensureTopics(client: KafkaClient, settings: TopicSettings)
  * A sentence for each setting by which existing topics are kept otherwise: somebody else made them, or with another
  * KAFKA_RETENTION_MS. Nothing is said of a topic whose settings this login may not read.
  */
-export async function keptOtherwise(
+export async function retentionMismatches(
   client: Pick<KafkaClient, 'partitionCounts' | 'topicConfig'>,
   settings: Pick<TopicSettings, 'prefix' | 'retentionMs'>,
 ): Promise<string[]> {

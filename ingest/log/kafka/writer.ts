@@ -29,7 +29,7 @@ export function createKafkaWriter(
     for (const round of planRounds(records, partitions)) {
       if (producer === null) {
         // Whatever broke the last producer may have cost the log its end.
-        await ends.mustStand();
+        await ends.assertNotTruncated();
         producer = await client.producer();
       }
       const messages = round.map((message) => ({ ...message, topic: topicName(prefix, message.topic) }));

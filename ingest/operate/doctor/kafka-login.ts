@@ -2,7 +2,7 @@ import type { Config } from '../../../runtime/config/config.ts';
 import { aborted } from '../../../runtime/process/lifecycle.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { openKafka } from '../../log/kafka/open.ts';
-import { keptOtherwise } from '../../log/kafka/topics.ts';
+import { retentionMismatches } from '../../log/kafka/topics.ts';
 import { type Finding, note } from './finding.ts';
 import { canReadLog, type LogReading } from './kafka-rights.ts';
 
@@ -17,7 +17,7 @@ export async function logIn(config: Config, signal: AbortSignal): Promise<Findin
     const prefix = config.kafkaTopicPrefix;
     const settings = { prefix, retentionMs: config.kafkaRetentionMs };
     // A login that may not ask for settings of topics gets no finding on them.
-    const otherwise = await Promise.race([keptOtherwise(client, settings), late]).catch(() => []);
+    const otherwise = await Promise.race([retentionMismatches(client, settings), late]).catch(() => []);
     const reading = await canReadLog(client, prefix, signal);
     const [words, ...more] = told(reading, prefix);
     return [{ mark: 'ok', text: `${entered}${words}` }, ...[...more, ...otherwise].map(note)];

@@ -34,9 +34,9 @@ export async function canReadLog(
   const consuming = client.consume({
     group,
     topics,
-    onBatch: async ({ topic, messages, passed }) => {
+    onBatch: async ({ topic, messages, advancePast }) => {
       const last = messages.at(-1);
-      if (last !== undefined) passed(last.offset);
+      if (last !== undefined) advancePast(last.offset);
       unread.delete(topic);
       if (unread.size === 0) read.resolve();
     },

@@ -10,8 +10,8 @@ import type { FlagValues } from '../../../runtime/config/flags.ts';
 import { ConfigError, RetryableError } from '../../../runtime/errors.ts';
 import { notReached } from '../../../runtime/process/not-reached.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { mustReachApplied } from '../../log/kafka/log-identity.ts';
-import { mustBeOfProgram } from '../../log/kafka/position.ts';
+import { assertLogReachesApplied } from '../../log/kafka/log-identity.ts';
+import { assertLogOfProgram } from '../../log/kafka/position.ts';
 import { partitionsOf } from '../../log/kafka/topics.ts';
 import type { ReplayContext } from './context.ts';
 import { replayDeadLetters } from './dead-letters.ts';
@@ -44,7 +44,7 @@ function current(replay: Replay): Replay {
     await onServing(context, async (store) => {
       await mustBeAsDeclared(store, counts);
       await declareProgram(store, encodeBase58(programId), cluster);
-      await mustBeOfProgram(context.kafka, context.prefix, () => appliedMarkers(store));
+      await assertLogOfProgram(context.kafka, context.prefix, () => appliedMarkers(store));
     });
     await replay(context);
   };
@@ -54,7 +54,12 @@ function current(replay: Replay): Replay {
 function intoServing(replay: (context: ReplayContext, store: Store) => Promise<void>): Replay {
   return current((context) =>
     onServing(context, async (store) => {
-      await mustReachApplied(context.kafka, context.prefix, store.database, await appliedPlaces(store));
+      await assertLogReachesApplied(
+        context.kafka,
+        context.prefix,
+        store.database,
+        await appliedPlaces(store),
+      );
       await whileKnown(
         () => mustBeKnown(store),
         context,

@@ -11,7 +11,7 @@ const batchOf = (offsets: readonly bigint[], steps: string[]) => ({
   partition: 0,
   messages: offsets.map((offset) => ({ offset, writtenAt: 0, value: Buffer.from('no record') })),
   heartbeat: async () => {},
-  passed: (offset: bigint) => void steps.push(`passed ${offset}`),
+  advancePast: (offset: bigint) => void steps.push(`passed ${offset}`),
   rewind: (offset: bigint) => void steps.push(`rewound to ${offset}`),
   commit: async (next: bigint) => void steps.push(`committed ${next}`),
   running: () => true,

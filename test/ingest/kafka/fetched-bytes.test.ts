@@ -38,7 +38,7 @@ describe.skipIf(missing !== null)(`a fetch${missing === null ? '' : ` (${missing
     /** Bytes of each fetch; the next one begins only once all of the last one is applied. */
     const fetches: number[] = [];
     let open = 0;
-    const onBatch = async ({ partition, messages, commit, passed }: WireBatch) => {
+    const onBatch = async ({ partition, messages, commit, advancePast }: WireBatch) => {
       if (open === 0) fetches.push(0);
       open += 1;
       const bytes = messages.reduce((sum, { value }) => sum + value.length, 0);
@@ -52,7 +52,7 @@ describe.skipIf(missing !== null)(`a fetch${missing === null ? '' : ` (${missing
       const last = messages.at(-1)?.offset ?? 0n;
       // Refused where the group has lost this member, which then goes on from its last commit.
       await commit(last + 1n);
-      passed(last);
+      advancePast(last);
     };
     const consumer = await client.consume({
       group: `${prefix}-one`,

@@ -76,9 +76,9 @@ test('an end that is not told at once is waited for, and an acknowledgement with
   ends.appended(TOPIC, 0, 8n, 2);
   ends.appended(TOPIC, 0, -1n, 2);
   log.seen = 3n;
-  const standing = ends.mustStand();
+  const standing = ends.assertNotTruncated();
   log.seen = null;
   await expect(standing).resolves.toBeUndefined();
   log.seen = 3n;
-  await expect(ends.mustStand()).rejects.toThrow('lost its end');
+  await expect(ends.assertNotTruncated()).rejects.toThrow('lost its end');
 });

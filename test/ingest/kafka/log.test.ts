@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
-import { mustReachApplied } from '../../../ingest/log/kafka/log-identity.ts';
+import { assertLogReachesApplied } from '../../../ingest/log/kafka/log-identity.ts';
 import { readLogPosition } from '../../../ingest/log/kafka/position.ts';
 import { createKafkaReader } from '../../../ingest/log/kafka/reader.ts';
 import { ensureTopics, topicName } from '../../../ingest/log/kafka/topics.ts';
@@ -196,7 +196,13 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     const { topic, partition } = reader.batches[0] as LogBatch;
     const writtenAt = Math.max(...reader.batches.map((batch) => batch.writtenAt as number));
     const reaches = (offset: bigint) =>
-      mustReachApplied(client, prefix, 'x', new Map([[`${topic}/${partition}`, { offset, writtenAt }]]), 1);
+      assertLogReachesApplied(
+        client,
+        prefix,
+        'x',
+        new Map([[`${topic}/${partition}`, { offset, writtenAt }]]),
+        1,
+      );
     await expect(reaches(1n)).resolves.toBeUndefined();
     await append(3n);
     await append(4n);

@@ -2,7 +2,7 @@ import kafkajs from 'kafkajs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
-import { mustBeOfProgram, readLogPosition } from '../../../ingest/log/kafka/position.ts';
+import { assertLogOfProgram, readLogPosition } from '../../../ingest/log/kafka/position.ts';
 import { createKafkaReader } from '../../../ingest/log/kafka/reader.ts';
 import { ensureTopics, topicName } from '../../../ingest/log/kafka/topics.ts';
 import { createKafkaWriter } from '../../../ingest/log/kafka/writer.ts';
@@ -95,7 +95,7 @@ describe.skipIf(missing !== null)(
     /** The sentence about a log of two programs, with the place and time of the other's record. */
     const mixedWith = (other: string, program: string, at = String.raw`\S+/\d+ at offset \d+`) =>
       new RegExp(
-        `^the log of KAFKA_TOPIC_PREFIX ${prefix} has records of the program ${other} \\(${at}, written 20\\S+Z\\), and PROGRAM_ID is ${program}: another wrote to it, and neither goes on with it\\. Give ${program} a log of its own in another KAFKA_TOPIC_PREFIX with an empty database \\(CLICKHOUSE_URL\\), and run migrate`,
+        `^the log of KAFKA_TOPIC_PREFIX ${prefix} has records of the program ${other} \\(${at}, written 20\\S+Z\\), and PROGRAM_ID is ${program}: both programs have written to this log; neither can use it\\. Give ${program} a log of its own in another KAFKA_TOPIC_PREFIX with an empty database \\(CLICKHOUSE_URL\\), and run migrate`,
       );
 
     async function expectRefused(other: string, ofThem: KafkaClient, program: string): Promise<void> {
@@ -104,12 +104,12 @@ describe.skipIf(missing !== null)(
       // A broker that has just started first answers that it coordinates no group yet.
       await awaited(() => refused().toThrow(ConfigError));
       await refused().toThrow(sentence);
-      await expect(mustBeOfProgram(ofThem, prefix, nothingApplied)).rejects.toThrow(sentence);
+      await expect(assertLogOfProgram(ofThem, prefix, nothingApplied)).rejects.toThrow(sentence);
       // A process that has applied part of the log is told which other program wrote to it.
       const mixed = mixedWith(other, program);
       const begun = async () => new Map([['accounts/0', { next: 1n, slot: 1n, followed: 1n }]]);
       await expect(readLogPosition(ofThem, prefix, begun)).rejects.toThrow(mixed);
-      await expect(mustBeOfProgram(ofThem, prefix, begun)).rejects.toThrow(mixed);
+      await expect(assertLogOfProgram(ofThem, prefix, begun)).rejects.toThrow(mixed);
       const { names, ended } = read(ofThem, program);
       await expect(ended).rejects.toThrow(mixed);
       expect(names).toEqual([]);
@@ -148,7 +148,7 @@ describe.skipIf(missing !== null)(
     test('a log of before is of who goes on with it, and whoever reads it as before has all of it', async () => {
       await append(older, BEGUN);
       expect(await readLogPosition(ours, prefix, nothingApplied)).toEqual({ slot: 6n, followed: 6n });
-      await mustBeOfProgram(ours, prefix, nothingApplied);
+      await assertLogOfProgram(ours, prefix, nothingApplied);
       await append(ours, [accountRecord(7n, 3), markerRecord(7n)]);
       await expectRefused(OURS, theirs, THEIRS);
       const expected = [...BEGUN, ...BEGUN.slice(0, 2), ...Array(3).fill(markerRecord(6n))]

@@ -185,6 +185,6 @@ test('a database that has less than was handed out ends it, with what to do, and
   const running = log.run(async () => {
     throw new OffsetGapError('accounts/0', 3n, 5n);
   }, new AbortController().signal);
-  await expect(running).rejects.toThrow(/the database has less .* goes on at 5.*: start again/);
+  await expect(running).rejects.toThrow(/the database lacks rows .* begins at 5.*; restart/);
   await Promise.all(waiting);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { policyTotals } from '../../../clickhouse/queries/analytics/policy-totals.ts';
 import { type AppliedPlace, appliedPlaces } from '../../../clickhouse/queries/progress/applied-offsets.ts';
-import { mustBeSameLog, mustReachApplied } from '../../../ingest/log/kafka/log-identity.ts';
+import { assertLogReachesApplied, assertSameLog } from '../../../ingest/log/kafka/log-identity.ts';
 import { OffsetGapError } from '../../../ingest/log/offset-gap.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
@@ -24,7 +24,7 @@ test('a batch that leaves something of history out is refused with what is to be
   await expect(materialise(at('c', 2n))).rejects.toMatchObject({
     constructor: OffsetGapError,
     next: 1n,
-    message: 'transactions/0 goes on at 2, and only what is before 1 is applied',
+    message: 'transactions/0: the next batch begins at 2, but 1 is the next offset to apply',
   });
   expect(await routedSoFar()).toBe('7');
   await materialise(at('b', 1n));
@@ -52,20 +52,22 @@ const applied = new Map([
 ]);
 
 test('a log that goes on where the database ends is the right one', async () => {
-  await expect(mustBeSameLog(log(0n, 3n), 'x', 'index', applied)).resolves.toBeUndefined();
-  await expect(mustBeSameLog(log(3n, 9n), 'x', 'index', applied)).resolves.toBeUndefined();
-  await expect(mustBeSameLog(log(0n, 0n), 'x', 'index', new Map())).resolves.toBeUndefined();
+  await expect(assertSameLog(log(0n, 3n), 'x', 'index', applied)).resolves.toBeUndefined();
+  await expect(assertSameLog(log(3n, 9n), 'x', 'index', applied)).resolves.toBeUndefined();
+  await expect(assertSameLog(log(0n, 0n), 'x', 'index', new Map())).resolves.toBeUndefined();
 });
 
 test('a log that ends before what is applied is another log, and is refused', async () => {
-  await expect(mustBeSameLog(log(0n, 2n), 'x', 'index', applied, 1)).rejects.toThrow(
+  await expect(assertSameLog(log(0n, 2n), 'x', 'index', applied, 1)).rejects.toThrow(
     /^index was filled from another log, or this one has lost its end: 2 of x-accounts\/0 is applied, which ends at 2\./,
   );
 });
 
 test('a log that has lost its end is not written to; one that has lost its beginning is', async () => {
-  await expect(mustReachApplied(log(0n, 2n), 'x', 'index', applied, 1)).rejects.toThrow(/has lost its end/);
-  await expect(mustReachApplied(log(4n, 9n), 'x', 'index', applied)).resolves.toBeUndefined();
+  await expect(assertLogReachesApplied(log(0n, 2n), 'x', 'index', applied, 1)).rejects.toThrow(
+    /has lost its end/,
+  );
+  await expect(assertLogReachesApplied(log(4n, 9n), 'x', 'index', applied)).resolves.toBeUndefined();
 });
 
 test('a leader that stood still, and does not know yet that another leads, is asked again', async () => {
@@ -74,20 +76,22 @@ test('a leader that stood still, and does not know yet that another leads, is as
     ...log(0n, 3n),
     offsets: async () => [{ partition: 0, low: 0n, high: ends.shift() ?? 3n }],
   };
-  await expect(mustBeSameLog(stale, 'x', 'index', applied, 1)).resolves.toBeUndefined();
+  await expect(assertSameLog(stale, 'x', 'index', applied, 1)).resolves.toBeUndefined();
   expect(ends).toEqual([]);
 });
 
 test('a log that lost its end and has grown past it is seen by what is newer than what was applied', async () => {
-  await expect(mustReachApplied(log(0n, 9n, [10, 90, 91]), 'x', 'index', applied, 1)).rejects.toThrow(
+  await expect(assertLogReachesApplied(log(0n, 9n, [10, 90, 91]), 'x', 'index', applied, 1)).rejects.toThrow(
     /^index was filled from another log, or .* grown past it: of x-accounts\/0 what is before 3 is applied .* but 1 was written later\. .*KAFKA_TOPIC_PREFIX/,
   );
   // Clocks go back now and then: a later record may have any earlier time.
   await expect(
-    mustBeSameLog(log(0n, 9n, [50, 10, 20, 5, 60]), 'x', 'index', applied),
+    assertSameLog(log(0n, 9n, [50, 10, 20, 5, 60]), 'x', 'index', applied),
   ).resolves.toBeUndefined();
   const unknown = new Map([['accounts/0', { ...place, writtenAt: null }]]);
-  await expect(mustReachApplied(log(0n, 9n, [10, 90, 91]), 'x', 'index', unknown)).resolves.toBeUndefined();
+  await expect(
+    assertLogReachesApplied(log(0n, 9n, [10, 90, 91]), 'x', 'index', unknown),
+  ).resolves.toBeUndefined();
 });
 
 test('when the newest record was appended is kept with the place, across batches and processes', async () => {
@@ -101,8 +105,8 @@ test('when the newest record was appended is kept with the place, across batches
 });
 
 test('a log whose beginning is deleted before it was applied is refused', async () => {
-  await expect(mustBeSameLog(log(4n, 9n), 'x', 'index', applied, 1)).rejects.toThrow(
+  await expect(assertSameLog(log(4n, 9n), 'x', 'index', applied, 1)).rejects.toThrow(
     /^index has nothing of x-accounts\/0 from 3 on, and retention has deleted what is before 4\./,
   );
-  await expect(mustBeSameLog(log(1n, 9n), 'x', 'index', new Map(), 1)).rejects.toThrow(/from 0 on/);
+  await expect(assertSameLog(log(1n, 9n), 'x', 'index', new Map(), 1)).rejects.toThrow(/from 0 on/);
 });

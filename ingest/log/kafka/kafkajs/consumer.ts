@@ -58,7 +58,7 @@ export async function openConsumer(
             program: programIn(headers),
           })),
           heartbeat,
-          passed: (offset) => resolveOffset(offset.toString()),
+          advancePast: (offset) => resolveOffset(offset.toString()),
           rewind: (offset) => consumer.seek({ topic, partition, offset: offset.toString() }),
           commit: async (next) => {
             const partitions = [{ partition, offset: next.toString() }];

@@ -1,7 +1,7 @@
 import kafkajs from 'kafkajs';
 import { byTopic } from '../append-rounds.ts';
 import type { Appended, WireMessage, WireProducer } from '../cluster.ts';
-import { sayingProgram } from '../log-program.ts';
+import { createProgramHeaders } from '../log-program.ts';
 import { RETRY } from './retry.ts';
 
 const { CompressionTypes } = kafkajs;
@@ -60,13 +60,13 @@ async function sendOnce(
     timeout: ACKNOWLEDGED_WITHIN_MS,
     compression: CompressionTypes.ZSTD,
     topicMessages: byTopic(messages).map(([topic, list]) => {
-      const saying = sayingProgram(program);
+      const headersFor = createProgramHeaders(program);
       return {
         topic,
         messages: list.map(({ partition, key, value }) => ({
           ...{ partition, value: value as Buffer },
           key: key === null ? null : Buffer.from(key),
-          ...saying(partition),
+          ...headersFor(partition),
         })),
       };
     }),

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
-import { ensureTopics, keptOtherwise, topicName } from '../../../ingest/log/kafka/topics.ts';
+import { ensureTopics, retentionMismatches, topicName } from '../../../ingest/log/kafka/topics.ts';
 import type { Topic } from '../../../ingest/log/port.ts';
 import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
@@ -88,10 +88,10 @@ describe.skipIf(missing !== null)(
 
     test('nothing is said of topics as migrate makes them, whatever it is, nor of none', async () => {
       const settings = { prefix: freshPrefix(), partitions: 1, replication: null, retentionMs: A_WEEK };
-      expect(await keptOtherwise(client, settings)).toEqual([]);
+      expect(await retentionMismatches(client, settings)).toEqual([]);
       await ensureTopics(client, settings);
-      expect(await keptOtherwise(client, settings)).toEqual([]);
-      const [otherwise, ...more] = await keptOtherwise(client, { ...settings, retentionMs: '-1' });
+      expect(await retentionMismatches(client, settings)).toEqual([]);
+      const [otherwise, ...more] = await retentionMismatches(client, { ...settings, retentionMs: '-1' });
       expect(otherwise).toMatch(/-accounts, .*-dead-letters: retention.ms is 604800000, not -1 /);
       expect(more).toEqual([]);
     });
@@ -102,7 +102,7 @@ describe.skipIf(missing !== null)(
         accounts: { 'retention.ms': '-1', 'cleanup.policy': 'compact' },
         transactions: { 'retention.ms': '-1', 'retention.bytes': '1000000' },
       });
-      const sentences = await keptOtherwise(client, { prefix, retentionMs: '-1' });
+      const sentences = await retentionMismatches(client, { prefix, retentionMs: '-1' });
       expect(sentences).toEqual([
         expect.stringContaining(`${prefix}-accounts: cleanup.policy is compact, not delete `),
         expect.stringContaining(`${prefix}-transactions: retention.bytes is 1000000, not -1 `),
@@ -116,7 +116,7 @@ describe.skipIf(missing !== null)(
         if (topic === `${prefix}-accounts`) throw new Error('Topic authorization failed');
         return client.topicConfig(topic, names);
       };
-      const sentences = await keptOtherwise({ ...client, topicConfig }, { prefix, retentionMs: '-1' });
+      const sentences = await retentionMismatches({ ...client, topicConfig }, { prefix, retentionMs: '-1' });
       expect(sentences).toEqual([expect.stringContaining(`${prefix}-readings: retention.ms is 604800000`)]);
     });
   },

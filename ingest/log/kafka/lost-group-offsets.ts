@@ -5,7 +5,7 @@ import { TOPICS } from '../port.ts';
 import type { KafkaClient } from './cluster.ts';
 import { topicName } from './topics.ts';
 
-export interface ForgottenPlace {
+export interface LostGroupOffsets {
   prefix: string;
   /** The consumer group that fills the database. */
   group: string;
@@ -19,9 +19,9 @@ export interface ForgottenPlace {
  * group that had no member for a week, and it reads from the beginning then. Records that come again change nothing,
  * and nothing new is applied before they are through.
  */
-export async function tellForgottenPlace(
+export async function warnOfLostGroupOffsets(
   client: Pick<KafkaClient, 'groupOffsets' | 'offsets'>,
-  { prefix, group, applied, logger }: ForgottenPlace,
+  { prefix, group, applied, logger }: LostGroupOffsets,
 ): Promise<void> {
   if (applied.size === 0) return;
   try {
