@@ -4,7 +4,7 @@ import type { AppliedRow } from '../../clickhouse/progress-tables.ts';
 const WAIT_MS = 250;
 
 /** A batch that is being written. */
-export interface UnderWay {
+export interface InFlightBatch {
   /**
    * Writes the partition's row of `applied`, the last row of the batch.
    * @param quiet no reader waits for this batch: its row waits for one that some reader waits for.
@@ -13,7 +13,7 @@ export interface UnderWay {
    */
   applied(quiet: boolean, rowAt: (now: number) => AppliedRow | null): Promise<boolean>;
   /** The batch failed, or has no row of `applied`. */
-  over(): void;
+  release(): void;
 }
 
 interface Waiting {
@@ -31,9 +31,9 @@ interface Waiting {
  * @param insert inserts all rows that are due.
  */
 export function createAppliedRows(insert: (rows: readonly AppliedRow[]) => Promise<void>): {
-  begin(): UnderWay;
+  begin(): InFlightBatch;
 } {
-  const underWay = new Set<object>();
+  const inFlight = new Set<object>();
   let waiting: Waiting[] = [];
 
   const flush = async () => {
@@ -51,20 +51,20 @@ export function createAppliedRows(insert: (rows: readonly AppliedRow[]) => Promi
     }
   };
   const end = (one: object) => {
-    underWay.delete(one);
+    inFlight.delete(one);
     for (const { others } of waiting) others.delete(one);
     if (waiting.some(({ others }) => others.size === 0)) void flush();
   };
   return {
     begin: () => {
       const mine = {};
-      underWay.add(mine);
+      inFlight.add(mine);
       return {
-        over: () => end(mine),
+        release: () => end(mine),
         applied: (quiet, rowAt) =>
           new Promise((done, failed) => {
-            underWay.delete(mine);
-            const others = new Set<object>(underWay);
+            inFlight.delete(mine);
+            const others = new Set<object>(inFlight);
             const timer = setTimeout(() => {
               others.clear();
               void flush();

@@ -7,12 +7,12 @@ import { disputedRows, struckOutRows } from './disputes/disputed-rows.ts';
 import { gapRows } from './gap-rows.ts';
 import { type HeldMemory, placeOf } from './memory/held-memory.ts';
 import type { Memory } from './memory/memory.ts';
-import { follows, type Progress, readProgress } from './progress.ts';
+import { isContinuedBy, type Progress, readProgress } from './progress.ts';
 import { readStates } from './rows/read-states.ts';
 import { profitRows, settledFacts } from './settled-profits.ts';
 import type { Insert } from './states.ts';
 import { joined, struckRows } from './struck-transactions.ts';
-import { toldAgain } from './times/told-again.ts';
+import { addLateTimes } from './times/add-late-times.ts';
 
 /** The partition was taken away while its batch was being written: its offset must not be committed. */
 export class PartitionLostError extends Error {
@@ -39,9 +39,9 @@ export async function beginBatch(batch: LogBatch, mine: Memory, options: BeginOp
   const { failures } = mine;
   const place = placeOf(batch);
   const stored = mine.known.get(place);
-  const goesOn = follows(stored, batch);
-  const before = goesOn ? stored : await readProgress(store, topic, partition);
-  if (!goesOn && batch.owned()) options.onTakenOver?.(before);
+  const isContinuation = isContinuedBy(stored, batch);
+  const before = isContinuation ? stored : await readProgress(store, topic, partition);
+  if (!isContinuation && batch.owned()) options.onTakenOver?.(before);
   const first = batch.entries[0] as LogEntry;
   if (!isReread && HISTORY_TOPICS.includes(topic) && first.offset > before.offset + 1n)
     throw new OffsetGapError(place, before.offset + 1n, first.offset);
@@ -53,8 +53,8 @@ export async function beginBatch(batch: LogBatch, mine: Memory, options: BeginOp
   const checkOwned = () => {
     if (!owned()) throw lost();
   };
-  if (!goesOn) mine.untold.takesOver(place, batch);
-  const changes = mine.untold.of(place);
+  if (!isContinuation) mine.unannounced.takenOver(place, batch);
+  const changes = mine.unannounced.of(place);
   const insert: Insert = async (table, rows, keys) => {
     if (rows.length === 0) return;
     checkOwned();
@@ -67,11 +67,11 @@ export async function beginBatch(batch: LogBatch, mine: Memory, options: BeginOp
   const records = isReread ? { ...all, gaps: [], markers: [], recomputes: [] } : all;
   const told = profitRows(records.profits);
   // Whether no other process has written of the partition: a recompute record says that one did, and not which rows.
-  const alone = goesOn && !isReread && records.recomputes.length === 0;
-  const { transactions, undated } = await mine.timesOf(records.transactions, alone);
+  const isSoleWriter = isContinuation && !isReread && records.recomputes.length === 0;
+  const { transactions, undated } = await mine.timesOf(records.transactions, isSoleWriter);
   const read = await settledFacts(store, transactions, programId, { partition, told });
-  const { facts: brought, undone, decided } = await mine.decide(read, transactions, alone);
-  const { facts, dated } = await toldAgain(store, brought, undated, undone.events);
+  const { facts: brought, undone, decided } = await mine.decide(read, transactions, isSoleWriter);
+  const { facts, dated } = await addLateTimes(store, brought, undated, undone.events);
   const states = readStates(records.accounts, programId);
   const gaps = gapRows(records.gaps, before.gaps, partition);
   const verified = records.verified.map(({ record }) => record);
@@ -79,7 +79,7 @@ export async function beginBatch(batch: LogBatch, mine: Memory, options: BeginOp
   const struckOut = struckOutRows(verified);
   const struck = joined(struckRows(verified, partition), undone);
   const written = {
-    ...{ batch, memory: mine, failures, place, before, goesOn, alone },
+    ...{ batch, memory: mine, failures, place, before, isContinuation, isSoleWriter },
     ...{ changes, owned, lost, checkOwned, insert },
   };
   return { ...written, records, told, dated, facts, states, gaps, struck, struckOut, disputed, decided };

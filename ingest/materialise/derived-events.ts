@@ -18,8 +18,8 @@ export interface DerivedRows {
   takenBack: DerivedRow[];
 }
 
-/** @param alone whether no other process has written of the partition since the batch before */
-type Settle = (facts: Facts, struck: readonly DerivedRow[], alone: boolean) => Promise<DerivedRows>;
+/** @param isSoleWriter whether no other process has written of the partition since the batch before */
+type Settle = (facts: Facts, struck: readonly DerivedRow[], isSoleWriter: boolean) => Promise<DerivedRows>;
 
 interface Slots {
   lowest: bigint;
@@ -49,8 +49,8 @@ export function createDerived(store: Store): Settle {
     return derivedBetween(store, here.lowest, here.highest);
   };
 
-  return async ({ derived, transactions }, struck, alone) => {
-    if (!alone) stored = null;
+  return async ({ derived, transactions }, struck, isSoleWriter) => {
+    if (!isSoleWriter) stored = null;
     const wholeHere = new Set(transactions.map(nameOf));
     const cut = [...new Map(derived.map((event) => [nameOf(event), event])).values()];
     const [wholeBefore, withEvents, derivedBefore] = await Promise.all([
@@ -70,7 +70,7 @@ export function createDerived(store: Store): Settle {
     }
     return {
       listed: standing.map(rowOf),
-      events: [...standing, ...takenBack.map(goneEvent)],
+      events: [...standing, ...takenBack.map(tombstoneEvent)],
       takenBack: [...takenBack.map((row): DerivedRow => ({ ...row, taken_back: 1 })), ...struck],
     };
   };
@@ -90,7 +90,7 @@ function rowOf(event: EventRow): DerivedRow {
 }
 
 /** The row that takes an event back. */
-export function goneEvent({ taken_back: _, ...key }: DerivedRow): EventRow {
+export function tombstoneEvent({ taken_back: _, ...key }: DerivedRow): EventRow {
   return {
     ...key,
     block_time: null,

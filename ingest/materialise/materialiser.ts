@@ -5,7 +5,7 @@ import type { NamedAccountRow } from '../../clickhouse/progress-tables.ts';
 import { createAnnouncer } from '../../clickhouse/queries/progress/changes.ts';
 import type { DeadLetterRecord } from '../../schemas/records.ts';
 import { HISTORY_TOPICS, type LogBatch, type LogEntry } from '../log/port.ts';
-import { createAppliedRows, type UnderWay } from './applied-rows.ts';
+import { createAppliedRows, type InFlightBatch } from './applied-rows.ts';
 import { readingsByTable } from './batch-records.ts';
 import { type BegunBatch, beginBatch, PartitionLostError } from './begun-batch.ts';
 import type { DerivedRows } from './derived-events.ts';
@@ -16,7 +16,7 @@ import { createMemory, type Memory } from './memory/memory.ts';
 import { advance, type Progress, progressRow } from './progress.ts';
 import { createRollups } from './rollups/recompute.ts';
 import type { Touched } from './rollups/slot-intervals.ts';
-import { arePast, touchedBy } from './rollups/touched-by.ts';
+import { touchedBy, touchPassedHours } from './rollups/touched-by.ts';
 import { undatedRows } from './rows/facts.ts';
 import { verifiedRows } from './struck-transactions.ts';
 import { wholeAgainRows } from './whole-again.ts';
@@ -64,23 +64,23 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
 
   return async (batch) => {
     if (batch.entries.length === 0) return;
-    const underWay = places.begin();
+    const inFlight = places.begin();
     let mine = memory.now();
     try {
-      await memory.lookAgain(batch);
+      await memory.verifyBeforeBatch(batch);
       mine = memory.now();
-      await write(batch, mine, underWay);
+      await write(batch, mine, inFlight);
     } catch (error) {
       const saysNothing = error instanceof PartitionLostError || error instanceof LettersNotKeptError;
       if (!saysNothing) memory.failed(mine, batch, error);
       throw error;
     } finally {
-      underWay.over();
+      inFlight.release();
     }
   };
 
   /** The order matters: at any moment in between a reader finds a sum whole, or absent. */
-  async function write(batch: LogBatch, mine: Memory, underWay: UnderWay): Promise<void> {
+  async function write(batch: LogBatch, mine: Memory, inFlight: InFlightBatch): Promise<void> {
     const made = await beginBatch(batch, mine, beginning);
     const { derived, names } = await writeWhatIsMissing(made);
     await writeFactsAndSums(made, derived);
@@ -90,10 +90,10 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
       await announce?.(made.changes);
       options.onChanged?.(made.changes);
     }
-    mine.untold.told(made.place);
+    mine.unannounced.announced(made.place);
     mine.named.written(names);
     await writeWhatIsWhole(made);
-    if (reread === undefined) await writePlace(made, underWay);
+    if (reread === undefined) await writePlace(made, inFlight);
     for (const letter of letters) options.onDeadLetter?.(letter);
     options.onApplied?.(batch);
   }
@@ -102,14 +102,14 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   async function writeWhatIsMissing(
     made: BegunBatch,
   ): Promise<{ derived: DerivedRows; names: NamedAccountRow[] }> {
-    const { insert, alone, told, facts, gaps, struck, disputed } = made;
+    const { insert, isSoleWriter, told, facts, gaps, struck, disputed } = made;
     const { settleDerived, named } = made.memory;
     await insert('gaps', gaps.opened);
     await insert('disputed_transactions', disputed);
     await insert('stream_holes', struck.holes, ['']);
     await insert('swept_profits', told);
     await insert('incomplete_transactions', facts.incomplete);
-    const derived = await settleDerived(facts, struck.takenBack, alone);
+    const derived = await settleDerived(facts, struck.takenBack, isSoleWriter);
     await insert('derived_events', derived.listed);
     await insert('undated_events', undatedRows([...facts.events, ...derived.events]));
     const names = named.rowsOf([...facts.events, ...derived.events]);
@@ -118,9 +118,9 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   }
 
   async function writeFactsAndSums(made: BegunBatch, derived: DerivedRows): Promise<void> {
-    const { batch, before, alone, changes, owned, checkOwned, insert, records, facts, struck } = made;
+    const { batch, before, isSoleWriter, changes, owned, checkOwned, insert, records, facts, struck } = made;
     const events = [...facts.events, ...derived.events, ...struck.events];
-    if (arePast(events, before)) noteKeys(changes, 'events_by_slot', ['']);
+    if (touchPassedHours(events, before)) noteKeys(changes, 'events_by_slot', ['']);
     await Promise.all([
       insert('events', events),
       insert('derived_events', derived.takenBack),
@@ -142,17 +142,28 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const isAgain = last <= applied;
     const of = { partition, offset: isAgain ? applied : last, facts: [...facts.events, ...derived.events] };
     // Facts that are kept in memory do not show what is struck out either.
-    const anew = !alone || isAgain || struck.events.length > 0;
-    await made.memory.writeSums({ ...of, touched, applied, anew, owned }, insert);
+    const cacheIsStale = !isSoleWriter || isAgain || struck.events.length > 0;
+    await made.memory.writeSums({ ...of, touched, applied, cacheIsStale, owned }, insert);
   }
 
   /** Writes latest states, readings and the batch's dead letters, which it returns. */
   async function writeStatesAndReadings(made: BegunBatch): Promise<DeadLetterRecord[]> {
-    const { batch, before, goesOn, alone, changes, insert, records, facts, states, struckOut } = made;
+    const {
+      batch,
+      before,
+      isContinuation,
+      isSoleWriter,
+      changes,
+      insert,
+      records,
+      facts,
+      states,
+      struckOut,
+    } = made;
     const { writeStates, resolvedBy } = made.memory;
     const markers = HISTORY_TOPICS.includes(batch.topic) ? records.markers : [];
     const { times, carried, unseen } = records;
-    await writeStates({ states, times, carried, unseen, markers, before, goesOn }, insert);
+    await writeStates({ states, times, carried, unseen, markers, before, isContinuation }, insert);
     await Promise.all([...readingsByTable(records.readings)].map(([table, rows]) => insert(table, rows)));
     const letters = [...records.deadLetters, ...facts.deadLetters, ...states.deadLetters];
     // Letters that were read from the topic of dead letters are not appended to it again.
@@ -162,7 +173,7 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
     const letterRows = letters.map((letter) => deadLetterRow(letter, records.toldAt.get(letter) ?? now));
     await insert('dead_letters', letterRows);
     const { partition } = batch;
-    const resolved = await resolvedBy(facts, letterRows, { partition, goesOn: alone, struck: struckOut });
+    const resolved = await resolvedBy(facts, letterRows, { partition, isSoleWriter, struck: struckOut });
     await insert('resolved_letters', resolved);
     if (resolved.length > 0) noteKeys(changes, 'dead_letters', ['']);
     return letters;
@@ -185,16 +196,16 @@ export function createMaterialiser(options: MaterialiserOptions): (batch: LogBat
   }
 
   /** Writes the partition's place in the log: whatever reads it finds all that was written before it. */
-  async function writePlace(made: BegunBatch, underWay: UnderWay): Promise<void> {
+  async function writePlace(made: BegunBatch, inFlight: InFlightBatch): Promise<void> {
     const { batch, memory: mine, failures, place, before, owned, lost } = made;
     // If another batch failed meanwhile, rows of this one may be lost: it is then written again as a whole.
-    await memory.lookBack(mine, batch, failures, before.offset);
+    await memory.verifyBeforeCommit(mine, batch, failures, before.offset);
     const progress = advance(before, batch, Date.now(), made);
     // Readings show as soon as they are written: to delay their row only has the next ones come together.
     const quiet =
       !HISTORY_TOPICS.includes(batch.topic) || batch.entries.every(({ record }) => record.kind === 'marker');
     const rowAt = (at: number) => (owned() ? progressRow(progress, at) : null);
-    if (!(await underWay.applied(quiet, rowAt))) throw lost();
+    if (!(await inFlight.applied(quiet, rowAt))) throw lost();
     mine.known.set(place, progress);
   }
 }

@@ -218,7 +218,7 @@ export async function skipCutOffBatch(store: Store, most: number): Promise<void>
  * Whether a batch follows on what this process applied last. It does not where the partition was away in between, if
  * only for a failure elsewhere.
  */
-export function follows(progress: Progress | undefined, batch: LogBatch): progress is Progress {
+export function isContinuedBy(progress: Progress | undefined, batch: LogBatch): progress is Progress {
   return (
     progress !== undefined &&
     progress.assignment === (batch.assignment ?? null) &&

@@ -36,7 +36,7 @@ export interface States {
   /** Where the partition stands. */
   before: { slot: bigint; blockTime: number | null };
   /** Whether the batch follows on what this process wrote of the partition. */
-  goesOn: boolean;
+  isContinuation: boolean;
 }
 
 /**
@@ -52,7 +52,7 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
   const marks = createNewMarks();
   const places = createVenuePlaces();
   const unseen = createHighestUnseen(store);
-  return async ({ states, times, carried, unseen: leftOut, markers, before, goesOn }, insert) => {
+  return async ({ states, times, carried, unseen: leftOut, markers, before, isContinuation }, insert) => {
     const latest = latestRows(states.seen, await storedStates(store, states.seen));
     await keepUnchangedHours(store, latest.closings);
     const { closings, waiting: undated } = hourRows(latest.closings);
@@ -62,7 +62,7 @@ export function createStates(store: Store): (states: States, insert: Insert) => 
       rows.some(({ hour }) => hour === null || hour < passed) ? NEWS : NO_NEWS;
     const streamed = first.rowsOf(latest.streamed);
     unseen.found(latest.unseen);
-    const highest = await unseen.slot(goesOn);
+    const highest = await unseen.slot(isContinuation);
     const isBehind = streamed.some(({ slot }) => BigInt(slot) < highest);
     const brought = await broughtRows(store, states.seen, { highest, found: latest.unseen });
     const newMarks = marks.of(states.marks);

@@ -2,7 +2,7 @@ import type { HoleRow } from '../../clickhouse/hour-tables.ts';
 import { READING } from '../../clickhouse/reading-rank.ts';
 import type { DerivedRow, EventRow, PolicyTransactionRow } from '../../clickhouse/tables.ts';
 import type { StruckTransaction, VerifiedRecord } from '../../schemas/records.ts';
-import { goneEvent } from './derived-events.ts';
+import { tombstoneEvent } from './derived-events.ts';
 
 /** Rows that take transactions out of the index that the chain does not have. */
 export interface StruckRows {
@@ -47,7 +47,7 @@ function addStruck(rows: StruckRows, struck: StruckTransaction, partition: numbe
     const key = { slot, signature, position, policy, mint, quote_mint: quoteMint, block_time: null };
     const row: DerivedRow = { ...key, log_partition: logPartition, taken_back: 1 };
     rows.takenBack.push(row);
-    rows.events.push(goneEvent(row));
+    rows.events.push(tombstoneEvent(row));
   }
   // A transaction that had failed wrote nothing: no account is in doubt.
   if (struck.events.length + struck.policies.length > 0) rows.holes.push(holeAt(struck.slot));

@@ -23,8 +23,12 @@ export interface DecidedFacts {
   decided: DisputedRow[];
 }
 
-/** @param alone whether no other process has written of the partition since the batch before */
-type Decide = (facts: Facts, records: readonly TransactionRecord[], alone: boolean) => Promise<DecidedFacts>;
+/** @param isSoleWriter whether no other process has written of the partition since the batch before */
+type Decide = (
+  facts: Facts,
+  records: readonly TransactionRecord[],
+  isSoleWriter: boolean,
+) => Promise<DecidedFacts>;
 
 interface Slots {
   lowest: bigint;
@@ -60,8 +64,8 @@ export function createDecided(store: Store): Decide {
     return (await decidedBetween(store, here.lowest, here.highest)).filter((one) => names.has(nameOf(one)));
   };
 
-  return async (facts, records, alone) => {
-    if (!alone) isAsked = false;
+  return async (facts, records, isSoleWriter) => {
+    if (!isSoleWriter) isAsked = false;
     const before = await decidedBefore(records);
     const here = facts.transactions.filter(({ has_index }) => isDecided(has_index));
     const all = new Map<string, InSlot>([...before, ...here].map((one) => [nameOf(one), one]));

@@ -2,7 +2,7 @@ import { type InSlot, nameOf } from '../../../clickhouse/queries/transactions/by
 import type { StoredReading } from '../../../clickhouse/queries/transactions/disputed.ts';
 import { isDecided, READING } from '../../../clickhouse/reading-rank.ts';
 import type { DerivedRow, EventRow } from '../../../clickhouse/tables.ts';
-import { goneEvent } from '../derived-events.ts';
+import { tombstoneEvent } from '../derived-events.ts';
 import { holeAt, noStruckRows, type StruckRows } from '../struck-transactions.ts';
 
 type Reading = StoredReading | EventRow;
@@ -41,7 +41,7 @@ function undoEvents(rows: StruckRows, all: readonly Reading[]): void {
     if (standing?.mint === mint) continue;
     const key = { slot, signature, position, policy, mint, quote_mint, block_time: null, log_partition };
     const row: DerivedRow = { ...key, taken_back: 1 };
-    rows.events.push({ ...goneEvent(row), has_index: READING.undone });
+    rows.events.push({ ...tombstoneEvent(row), has_index: READING.undone });
     // Not where another event has the same place: two can, and differ by their mints alone.
     if (standing === undefined) rows.takenBack.push(row);
   }

@@ -14,12 +14,12 @@ export interface ResolvedRow {
  * The letters that a batch resolves, once its own are stored. What a stream could not bring whole is read again over
  * RPC: the letter of a transaction that some reading decodes, before the letter or after it, waits for no better
  * decoder; nor does that of a transaction which the chain does not have in that slot.
- * @param goesOn whether no other process has written of the partition since the batch before.
+ * @param isSoleWriter whether no other process has written of the partition since the batch before.
  */
 export type ResolvedBy = (
   facts: Pick<Facts, 'transactions' | 'decided'>,
   letters: readonly DeadLetterRow[],
-  batch: { partition: number; goesOn: boolean; struck: readonly InSlot[] },
+  batch: { partition: number; isSoleWriter: boolean; struck: readonly InSlot[] },
 ) => Promise<ResolvedRow[]>;
 
 export function createResolved(store: Store): ResolvedBy {
@@ -30,11 +30,11 @@ export function createResolved(store: Store): ResolvedBy {
     waits.set(partition, known);
     return known;
   };
-  return async ({ transactions, decided }, letters, { partition, goesOn, struck }) => {
+  return async ({ transactions, decided }, letters, { partition, isSoleWriter, struck }) => {
     const own = letters.flatMap(({ what, at, slot }) =>
       what === 'transaction' && slot !== null ? [{ slot, signature: at }] : [],
     );
-    if (!goesOn) waits.delete(partition);
+    if (!isSoleWriter) waits.delete(partition);
     if (own.length > 0) waits.set(partition, true);
     const over = [...transactions, ...decided, ...struck];
     if (own.length + over.length === 0 || !(await isWaiting(partition))) return [];

@@ -10,12 +10,12 @@ export interface HeldMemory {
   /** A batch that began with the memory `mine` has failed, maybe because of the database. */
   failed(mine: Memory, batch: LogBatch, error: unknown): void;
   /** To be called before a batch begins: if a batch failed since, the database is asked where the partition stands. */
-  lookAgain(batch: LogBatch): Promise<void>;
+  verifyBeforeBatch(batch: LogBatch): Promise<void>;
   /**
    * The same before the batch's place is written.
    * @param failures how many there were as the batch began at `offset`
    */
-  lookBack(mine: Memory, batch: LogBatch, failures: number, offset: bigint): Promise<void>;
+  verifyBeforeCommit(mine: Memory, batch: LogBatch, failures: number, offset: bigint): Promise<void>;
 }
 
 export const placeOf = ({ topic, partition }: LogBatch): string => `${topic}/${partition}`;
@@ -40,17 +40,17 @@ export function createHeldMemory(store: Store, remember: () => Memory): HeldMemo
         return;
       }
       memory.failures += 1;
-      for (const place of memory.known.keys()) memory.doubted.add(place);
+      for (const place of memory.known.keys()) memory.unverified.add(place);
     },
-    lookAgain: async (batch) => {
+    verifyBeforeBatch: async (batch) => {
       const mine = memory;
       const known = mine.known.get(placeOf(batch));
-      if (known === undefined || !mine.doubted.has(placeOf(batch))) return;
-      // Before the query: a batch that fails while it runs has the place doubted anew.
-      mine.doubted.delete(placeOf(batch));
+      if (known === undefined || !mine.unverified.has(placeOf(batch))) return;
+      // Before the query: a batch that fails while it runs makes the place unverified again.
+      mine.unverified.delete(placeOf(batch));
       await mustHave(mine, batch, known.offset);
     },
-    lookBack: async (mine, batch, failures, offset) => {
+    verifyBeforeCommit: async (mine, batch, failures, offset) => {
       if (failures !== mine.failures) await mustHave(mine, batch, offset);
     },
   };

@@ -8,7 +8,7 @@ import { createSums } from '../rollups/live.ts';
 import type { Recompute } from '../rollups/recompute.ts';
 import { createStates } from '../states.ts';
 import { createEventTimes } from '../times/event-times.ts';
-import { createUntoldChanges } from './untold-changes.ts';
+import { createUnannouncedChanges } from './unannounced-changes.ts';
 
 export type Memory = ReturnType<typeof createMemory>;
 
@@ -24,9 +24,9 @@ export const createMemory = (
 ) => ({
   /** Where each partition stands, by `topic/partition`. */
   known: new Map<string, Progress>(),
-  untold: createUntoldChanges(),
+  unannounced: createUnannouncedChanges(),
   /** The partitions in `known` that the database has to be asked for once more, since a batch failed. */
-  doubted: new Set<string>(),
+  unverified: new Set<string>(),
   /** How many batches failed. */
   failures: 0,
   writeSums: createSums(store, recompute),

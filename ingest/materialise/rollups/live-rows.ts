@@ -1,5 +1,5 @@
 import { type IntervalFacts, type Keys, partsOf } from './interval-facts.ts';
-import type { DayRests, Rests } from './outside-interval.ts';
+import type { DayOutsideSums, OutsideSums } from './outside-interval.ts';
 import { NARROWEST, WIDTHS } from './slot-intervals.ts';
 import { KIND_COLUMNS, POLICY_COLUMNS, QUOTE_COLUMNS } from './summed-columns.ts';
 import { columnsOf, noSums, sumOf } from './sums.ts';
@@ -8,8 +8,8 @@ import { columnsOf, noSums, sumOf } from './sums.ts';
 export interface Surroundings {
   interval: bigint;
   facts: IntervalFacts;
-  policies: ReadonlyMap<string, Rests>;
-  days: ReadonlyMap<string, DayRests>;
+  policies: ReadonlyMap<string, OutsideSums>;
+  days: ReadonlyMap<string, DayOutsideSums>;
 }
 
 /** What readers add up. */
@@ -42,16 +42,16 @@ export function totalRows({ interval, facts, policies, days }: Surroundings, key
   const version = versionOf(at);
   const span = interval.toString();
   for (const mint of keys.mint) {
-    const sums = (policies.get(mint) as Rests).reduce(
-      (sum, rest) => sumOf(POLICY_COLUMNS, sum, rest),
+    const sums = (policies.get(mint) as OutsideSums).reduce(
+      (sum, outside) => sumOf(POLICY_COLUMNS, sum, outside),
       facts.sums('mint', mint),
     );
     rows.policy_totals.push({ mint, ...version, ...columnsOf(POLICY_COLUMNS, sums) });
   }
   for (const key of keys.quote) {
     const [day = '', quote_mint = ''] = partsOf(key);
-    const rest = days.get(day)?.get(quote_mint) ?? noSums(QUOTE_COLUMNS);
-    const whole = columnsOf(QUOTE_COLUMNS, sumOf(QUOTE_COLUMNS, facts.sums('quote', key), rest));
+    const outside = days.get(day)?.get(quote_mint) ?? noSums(QUOTE_COLUMNS);
+    const whole = columnsOf(QUOTE_COLUMNS, sumOf(QUOTE_COLUMNS, facts.sums('quote', key), outside));
     rows.quote_days.push({ day, quote_mint, ...version, ...whole });
   }
   for (const key of keys.kind) {
@@ -72,11 +72,11 @@ export function spanRows(
   const version = versionOf(at);
   for (const mint of keys.mint) {
     let sums = facts.sums('mint', mint);
-    const rests = policies.get(mint) as Rests;
+    const outside = policies.get(mint) as OutsideSums;
     for (const [level, width] of WIDTHS.entries()) {
       const span = (interval / BigInt(width / NARROWEST)).toString();
       rows.policy_spans.push({ mint, width, span, ...version, ...columnsOf(POLICY_COLUMNS, sums) });
-      sums = sumOf(POLICY_COLUMNS, sums, rests[level] as Rests[number]);
+      sums = sumOf(POLICY_COLUMNS, sums, outside[level] as OutsideSums[number]);
     }
   }
   for (const key of keys.quote) {

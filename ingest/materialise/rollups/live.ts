@@ -9,13 +9,13 @@ import {
 } from './interval-facts.ts';
 import { spanRows, totalRows } from './live-rows.ts';
 import {
-  type DayRests,
-  dayRests,
+  type DayOutsideSums,
+  daySumsOutside,
   factsIn,
   kindKeysIn,
-  policyRests,
+  type OutsideSums,
+  policySumsOutside,
   quoteKeysIn,
-  type Rests,
 } from './outside-interval.ts';
 import type { Recompute } from './recompute.ts';
 import type { Touched } from './slot-intervals.ts';
@@ -32,7 +32,7 @@ export interface SummedBatch {
   /** The highest offset of the partition that was ever applied. */
   applied: bigint;
   /** Whether what is kept in memory of the partition may be stale. */
-  anew: boolean;
+  cacheIsStale: boolean;
   /** False once the partition was taken away: nothing is written for it then. */
   owned(): boolean;
 }
@@ -48,8 +48,8 @@ const NOTHING: Touched = { mints: new Set(), intervals: new Set() };
 interface Place {
   interval: bigint;
   facts: IntervalFacts;
-  policies: Map<string, Rests>;
-  days: Map<string, DayRests>;
+  policies: Map<string, OutsideSums>;
+  days: Map<string, DayOutsideSums>;
   /** Keys whose spans are not written yet. */
   unwritten: Keys;
   /** The offset up to which facts and sums hold every fact. */
@@ -103,8 +103,8 @@ export function createSums(
     const days = [...new Set([...keys.quote].map((key) => partsOf(key)[0] ?? ''))];
     const unknown = days.filter((day) => !place.days.has(day));
     const [policies, ofDays] = await Promise.all([
-      policyRests(store, partition, place.interval, mints),
-      dayRests(store, partition, place.interval, unknown),
+      policySumsOutside(store, partition, place.interval, mints),
+      daySumsOutside(store, partition, place.interval, unknown),
     ]);
     for (const mint of mints) place.policies.set(mint, policies(mint));
     for (const day of unknown) place.days.set(day, ofDays.get(day) ?? new Map<string, Sums>());
@@ -175,9 +175,9 @@ export function createSums(
   };
 
   return async (batch, insert) => {
-    const { partition, touched, anew } = batch;
+    const { partition, touched, cacheIsStale } = batch;
     // Also where nothing is touched: what is kept lacks what others wrote meanwhile, whenever it is used next.
-    if (anew) forget(partition);
+    if (cacheIsStale) forget(partition);
     if (touched.intervals.size === 0) return;
     const [interval] = touched.intervals;
     const isAlone = interval !== undefined && touched.intervals.size === 1;

@@ -8,9 +8,9 @@ import { type Fact, noSums, type Sums, sumsFrom } from './sums.ts';
  * A policy's sums outside of an interval, by width: narrow ones beside it, wider ones beside the one around it, and so
  * on.
  */
-export type Rests = readonly Sums[];
+export type OutsideSums = readonly Sums[];
 /** A day's sums outside of an interval, by quote asset. */
-export type DayRests = Map<string, Sums>;
+export type DayOutsideSums = Map<string, Sums>;
 
 const MINTS_PER_QUESTION = 500;
 const NEXT = WIDTHS[1] / NARROWEST;
@@ -60,13 +60,13 @@ export function kindKeysIn(
 }
 
 /** What these policies have outside of an interval, by mint. */
-export async function policyRests(
+export async function policySumsOutside(
   store: Store,
   partition: number,
   interval: bigint,
   mints: readonly string[],
-): Promise<(mint: string) => Rests> {
-  const rests = new Map<string, Sums[]>();
+): Promise<(mint: string) => OutsideSums> {
+  const outside = new Map<string, Sums[]>();
   const none = () => WIDTHS.map(() => noSums(POLICY_COLUMNS));
   for (const some of chunks(mints, MINTS_PER_QUESTION)) {
     const rows = await store.query<{ mint: string; width: number } & Record<string, unknown>>(
@@ -85,21 +85,21 @@ export async function policyRests(
       },
     );
     for (const row of rows) {
-      const of = rests.get(row.mint) ?? none();
-      rests.set(row.mint, of);
+      const of = outside.get(row.mint) ?? none();
+      outside.set(row.mint, of);
       of[WIDTHS.indexOf(row.width)] = sumsFrom(POLICY_COLUMNS, row);
     }
   }
-  return (mint) => rests.get(mint) ?? none();
+  return (mint) => outside.get(mint) ?? none();
 }
 
 /** What these days have outside of an interval. */
-export async function dayRests(
+export async function daySumsOutside(
   store: Store,
   partition: number,
   interval: bigint,
   days: readonly string[],
-): Promise<Map<string, DayRests>> {
+): Promise<Map<string, DayOutsideSums>> {
   if (days.length === 0) return new Map();
   const rows = await store.query<{ on: string; quote_mint: string } & Record<string, unknown>>(
     `SELECT toString(s.day) AS on, s.quote_mint AS quote_mint, ${selected(QUOTE_COLUMNS, 'ofSums')}
@@ -108,11 +108,11 @@ export async function dayRests(
      GROUP BY s.day, s.quote_mint`,
     { days, partition, interval },
   );
-  const rests = new Map<string, DayRests>();
+  const outside = new Map<string, DayOutsideSums>();
   for (const row of rows) {
-    const of = rests.get(row.on) ?? new Map<string, Sums>();
-    rests.set(row.on, of);
+    const of = outside.get(row.on) ?? new Map<string, Sums>();
+    outside.set(row.on, of);
     of.set(row.quote_mint, sumsFrom(QUOTE_COLUMNS, row));
   }
-  return rests;
+  return outside;
 }

@@ -8,7 +8,7 @@ import { intervalOf, type Touched } from './slot-intervals.ts';
  * Whether one of these events is, may be or may have been of an hour that the partition has passed: an event that is
  * not above the partition's slot may be stored already, with a time that this one corrects.
  */
-export function arePast(
+export function touchPassedHours(
   events: readonly EventRow[],
   passed: { slot: bigint; blockTime: number | null },
 ): boolean {

@@ -8,7 +8,7 @@ import { stateHash } from './hours/state-hash.ts';
 import { createKnownRows, type KnownRow, lastOf } from './known-rows.ts';
 import { type AddedColumns, saysTheSame } from './same-state.ts';
 import {
-  isRead,
+  isFromRpc,
   isStored,
   type LatestRow,
   type PlacedRow,
@@ -46,7 +46,7 @@ export function latestRows(states: readonly Seen[], stored: Stored, added?: Adde
     const isOfHours = isKept(seen.table);
     if (isOfHours) {
       closings.streamed(seen);
-      if (!isRead(seen) && seen.seenAt === null) unseen.push(unseenRow(seen, seen.record.slot - 1n));
+      if (!isFromRpc(seen) && seen.seenAt === null) unseen.push(unseenRow(seen, seen.record.slot - 1n));
     }
     const held = lines.of(seen);
     if (held.length === 0 && isOfHours) closings.add(seen);
@@ -54,7 +54,7 @@ export function latestRows(states: readonly Seen[], stored: Stored, added?: Adde
       const known = lastOf(line);
       const next = amongKnown(seen, known, added);
       // A state of a table that hours do not keep says nothing of hours.
-      if (isOfHours && known !== null && next === seen && isRead(seen))
+      if (isOfHours && known !== null && next === seen && isFromRpc(seen))
         unseen.push(unseenRow(seen, BigInt(known.version) >> 64n));
       const earlier = takeIn(line, next);
       if (earlier === null || !isKept(earlier.table)) continue;
@@ -77,7 +77,7 @@ export function latestRows(states: readonly Seen[], stored: Stored, added?: Adde
 function amongKnown(seen: Seen, known: Seen | StoredRow | null, added?: AddedColumns): Seen {
   if (known === null) return seen;
   const version = BigInt(known.version);
-  if (!isRead(seen)) return version === seen.version ? asDated(seen, known) : seen;
+  if (!isFromRpc(seen)) return version === seen.version ? asDated(seen, known) : seen;
   if (version > seen.version) return { ...seen, novelty: 'behind' };
   if (!saysTheSame(seen, known, added)) return seen;
   // A reading of the same state moves nothing but the version, so that an older state does not replace it.
@@ -87,7 +87,7 @@ function amongKnown(seen: Seen, known: Seen | StoredRow | null, added?: AddedCol
 
 /** A state that comes again without a time keeps the time that it was given meanwhile. */
 function asDated(seen: Seen, known: Seen | StoredRow): Seen {
-  if (seen.seenAt !== null || isRead(known)) return seen;
+  if (seen.seenAt !== null || isFromRpc(known)) return seen;
   return isStored(known) ? { ...seen, kept: known } : { ...known, seenAt: null };
 }
 

@@ -51,7 +51,7 @@ export function versionOf(record: Pick<AccountRecord, 'slot' | 'writeVersion'>):
 export const isStored = (known: Seen | StoredRow): known is StoredRow => 'address' in known;
 
 /** Whether the state was read over RPC. */
-export const isRead = (known: Seen | StoredRow): boolean =>
+export const isFromRpc = (known: Seen | StoredRow): boolean =>
   (isStored(known) ? known.source : known.record.source) === 'rpc';
 
 export function placedRow(seen: Seen): PlacedRow {

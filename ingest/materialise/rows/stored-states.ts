@@ -2,7 +2,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { LATEST_TABLES, type LatestTable } from '../../../clickhouse/tables.ts';
 import { chunks } from '../../../runtime/chunks.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { isRead, type Seen, type StoredRow } from './seen.ts';
+import { isFromRpc, type Seen, type StoredRow } from './seen.ts';
 
 /** Addresses in one query: the list travels as a bound parameter, in the URL of the request. */
 export const ADDRESSES_PER_QUESTION = 1_000;
@@ -18,7 +18,7 @@ export type Stored = ReadonlyMap<string, ReadonlyMap<LatestTable, StoredRow>>;
 export async function storedStates(store: Store, states: readonly Seen[]): Promise<Stored> {
   const asked = new Map<LatestTable, Map<string, string>>();
   for (const seen of states) {
-    if (seen.table !== '' && !isRead(seen) && seen.seenAt !== null) continue;
+    if (seen.table !== '' && !isFromRpc(seen) && seen.seenAt !== null) continue;
     for (const table of seen.table === '' ? LATEST_TABLES : [seen.table]) {
       const keys = asked.get(table) ?? new Map<string, string>();
       asked.set(table, keys.set(encodeBase58(seen.record.address), seen.key));

@@ -25,11 +25,11 @@ export interface TimedTransactions {
 /**
  * A known time stays: a reading without one takes none away, whether it comes again, in the same batch or from a writer
  * that was paused. And a reading with the time stands, though only one without it told the place in the block.
- * @param alone whether no other process has written of the partition since the batch before
+ * @param isSoleWriter whether no other process has written of the partition since the batch before
  */
 export function createEventTimes(
   store: Store,
-): (records: readonly TransactionRecord[], alone: boolean) => Promise<TimedTransactions> {
+): (records: readonly TransactionRecord[], isSoleWriter: boolean) => Promise<TimedTransactions> {
   /**
    * The last slot with an undated event: the tip is behind it, or soon is, and asks nothing. All partitions share it.
    */
@@ -39,8 +39,8 @@ export function createEventTimes(
     if (slot !== null && (known === null || slot > known)) known = slot;
   };
 
-  return async (records, alone) => {
-    if (!alone) isAsked = false;
+  return async (records, isSoleWriter) => {
+    if (!isSoleWriter) isAsked = false;
     if (records.length === 0) return { transactions: records, undated: [] };
     if (!isAsked) {
       know(await lastUndatedSlot(store));

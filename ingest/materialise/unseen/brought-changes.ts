@@ -4,7 +4,7 @@ import { chunks } from '../../../runtime/chunks.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { isKept } from '../rows/hours/hours.ts';
 import { stateHash } from '../rows/hours/state-hash.ts';
-import { isRead, type Seen } from '../rows/seen.ts';
+import { isFromRpc, type Seen } from '../rows/seen.ts';
 import { ADDRESSES_PER_QUESTION } from '../rows/stored-states.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function broughtRows(
   { highest, found }: { highest: bigint; found: readonly UnseenRow[] },
 ): Promise<BroughtRow[]> {
   const streamed = Map.groupBy(
-    states.filter((seen) => seen.record.slot < highest && isKept(seen.table) && !isRead(seen)),
+    states.filter((seen) => seen.record.slot < highest && isKept(seen.table) && !isFromRpc(seen)),
     ({ record }) => encodeBase58(record.address),
   );
   const changes = found.filter(({ address }) => streamed.has(address));

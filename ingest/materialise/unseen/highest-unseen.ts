@@ -6,8 +6,8 @@ import type { UnseenRow } from '../../../clickhouse/hour-tables.ts';
  * later, and what it brings of slots before tells how long the known state held.
  */
 export interface HighestUnseen {
-  /** @param goesOn whether the batch follows on what this process wrote of its partition. */
-  slot(goesOn: boolean): Promise<bigint>;
+  /** @param isContinuation whether the batch follows on what this process wrote of its partition. */
+  slot(isContinuation: boolean): Promise<bigint>;
   found(unseen: readonly UnseenRow[]): void;
 }
 
@@ -19,8 +19,8 @@ export function createHighestUnseen(store: Store): HighestUnseen {
     if (slot > highest) highest = slot;
   };
   return {
-    slot: async (goesOn) => {
-      if (!isAsked || !goesOn) {
+    slot: async (isContinuation) => {
+      if (!isAsked || !isContinuation) {
         const [row] = await store.query<{ slot: string }>('SELECT max(to_slot) AS slot FROM unseen_changes');
         take(BigInt(row?.slot ?? 0));
         isAsked = true;

@@ -35,7 +35,7 @@ test('a batch that came later holds nobody up, and one that failed no longer doe
   const [one, failing] = [rows.begin(), rows.begin()];
   const first = one.applied(false, row(1));
   rows.begin();
-  failing.over();
+  failing.release();
   await first;
   expect(inserts).toEqual([[1]]);
 });

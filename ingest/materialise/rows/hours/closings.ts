@@ -1,6 +1,6 @@
 import { encodeBase58 } from '../../../../schemas/solana/base58.ts';
 import { hourOf } from '../../../../schemas/units.ts';
-import { isRead, type Seen } from '../seen.ts';
+import { isFromRpc, type Seen } from '../seen.ts';
 
 /** The slot of the first state of an address in an hour. */
 export interface FirstSeen {
@@ -37,7 +37,7 @@ export function createClosings(): Closings {
     earlier: () => closings.values(),
     streamed: (seen) => {
       const { slot, blockTime, address } = seen.record;
-      const hour = isRead(seen) ? null : hourOf(blockTime);
+      const hour = isFromRpc(seen) ? null : hourOf(blockTime);
       if (hour === null) return;
       const key = `${hour} ${seen.key}`;
       const known = firsts.get(key);

@@ -20,7 +20,7 @@ export interface DatedFacts {
  * @param facts of the batch, none of which is outranked by a stored one
  * @param undone what the batch takes out
  */
-export async function toldAgain(
+export async function addLateTimes(
   store: Store,
   facts: Facts,
   undated: readonly UndatedEvent[],
