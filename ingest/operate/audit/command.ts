@@ -14,9 +14,9 @@ import { notReached } from '../../../runtime/process/not-reached.ts';
 import { printable } from '../../../runtime/process/printable.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc } from '../../../runtime/rpc/rpc.ts';
-import { gentleStore } from './gentle-store.ts';
 import { createReport } from './report.ts';
 import { runAudit } from './run.ts';
+import { throttledStore } from './throttled-store.ts';
 
 const COMMAND = {
   usage: 'npm run audit',
@@ -65,7 +65,7 @@ async function open(config: Config, signal: AbortSignal): Promise<{ store: Store
       notReached('CLICKHOUSE_URL'),
     );
     await mustBeCurrent(store);
-    return { store: gentleStore(store, signal), close: () => store.close() };
+    return { store: throttledStore(store, signal), close: () => store.close() };
   }
   const dataDir = path.resolve(config.dataDir);
   // Before the directory is looked for: a process that holds DATA_DIR may be about to make it.

@@ -33,7 +33,7 @@ export async function listDownTo(
 }
 
 /** A difference is reported whether or not a node tells where it began. */
-export function nullWhereUntold(error: unknown): null {
+export function nullIfUnavailable(error: unknown): null {
   if (error instanceof RpcError || error instanceof HistoryUnavailableError) return null;
   throw error;
 }

@@ -13,8 +13,8 @@ import { compare, type SlotTime, type Verdict } from '../../../runtime/rpc/same-
 import { HistoryUnavailableError } from '../../history/gap.ts';
 import { signaturePages } from '../../history/signature-pages.ts';
 import type { Finding } from './finding.ts';
+import { checkRpcBehaviour } from './rpc-behaviour.ts';
 import { tryList } from './rpc-list.ts';
-import { tryManners } from './rpc-manners.ts';
 
 /** The list of a program that has more pages is not read to its end. */
 const MOST_PAGES = 20;
@@ -30,11 +30,11 @@ export async function checkRpc(
   signal: AbortSignal,
   heard: Promise<SlotTime | null>,
 ): Promise<Finding[]> {
-  const manners = await tryManners(url, config, signal);
-  if (manners.isBusy) return manners.findings;
+  const behaviour = await checkRpcBehaviour(url, config, signal);
+  if (behaviour.isBusy) return behaviour.findings;
   await mustBeOfChain(url, config, await Promise.race([heard, aborted(signal).then(() => null)]));
   const lacking = await tryList(url, config);
-  return [await reach(url, config, signal), ...manners.findings, ...(lacking === null ? [] : [lacking])];
+  return [await reach(url, config, signal), ...behaviour.findings, ...(lacking === null ? [] : [lacking])];
 }
 
 async function mustBeOfChain(url: string, { commitment }: Config, place: SlotTime | null): Promise<void> {

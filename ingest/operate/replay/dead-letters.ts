@@ -95,7 +95,8 @@ function rangesOf(places: readonly string[], held: readonly Range[]): Range[] {
 }
 
 const STILL = 'still does not decode';
-const BY_PLACE = 'decodes now, but holds by its place among the others: a whole replay reads it there';
+const POSITION_DEPENDENT =
+  'decodes now, but its meaning depends on its position in the log; run a whole replay';
 
 /** Why the letter of a record stays; null where it decodes now, and says the same wherever in the log it is read. */
 function whyStays({ record }: LogEntry, programId: Uint8Array): string | null {
@@ -115,7 +116,7 @@ function whyStays({ record }: LogEntry, programId: Uint8Array): string | null {
     case 'recompute':
     // A profit belongs to the reading of its transaction that stands behind it.
     case 'profit':
-      return BY_PLACE;
+      return POSITION_DEPENDENT;
     case 'part':
     case 'dead-letter':
       return STILL;

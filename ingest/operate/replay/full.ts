@@ -22,9 +22,9 @@ import { createMaterialiser } from '../../materialise/materialiser.ts';
 import { committedOffsets, untilCaughtUp } from './catch-up.ts';
 import type { ReplayContext } from './context.ts';
 import { formerHint } from './former.ts';
-import { checkHistory, historyOf } from './held-history.ts';
+import { assertGapsCovered, readKnownGaps } from './known-gaps.ts';
 import { rowCode } from './row-code.ts';
-import { checkWhole } from './whole-log.ts';
+import { assertLogIsWhole } from './whole-log.ts';
 
 const LOOK_EVERY_MS = 200;
 
@@ -41,7 +41,7 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
   const serving = await readServing(home);
   const former = serving.database === home.database ? home : await context.openDatabase(serving.database);
   try {
-    await checkWhole(kafka, prefix, await appliedOffsets(former));
+    await assertLogIsWhole(kafka, prefix, await appliedOffsets(former));
     const database = await databaseToFill(context, former, fresh);
     if (database === null) return;
     const store = await context.openDatabase(database);
@@ -95,7 +95,7 @@ async function untilLevel(
   failed: AbortSignal,
 ): Promise<void> {
   // Before the end of the log is looked up: the log has a record by then of every gap that is known here.
-  const known = await historyOf(former);
+  const known = await readKnownGaps(former);
   await untilCaughtUp(context, former, store);
   failed.throwIfAborted();
   context.progress.end();
@@ -103,7 +103,7 @@ async function untilLevel(
     throw new ConfigError(
       `stopped before the switch: ${former.database} serves on. npm run replay goes on with ${store.database}.`,
     );
-  await checkHistory(context, former, known, store);
+  await assertGapsCovered(context, former, known, store);
   await resolveLetters(store, await resolvedReplies(former));
 }
 

@@ -12,7 +12,7 @@ import { topicName } from '../../log/kafka/topics.ts';
  * @param applied what the serving database has applied.
  * @throws ConfigError that says what is missing and what to do.
  */
-export async function checkWhole(client: KafkaClient, prefix: string, applied: Offsets): Promise<void> {
+export async function assertLogIsWhole(client: KafkaClient, prefix: string, applied: Offsets): Promise<void> {
   const ranges = await logRanges(client, prefix);
   const cut = ranges.find(({ from }) => from > 0n);
   if (cut !== undefined) throw new ConfigError(`${cutSentence(prefix, cut)} ${REMEDY}`);

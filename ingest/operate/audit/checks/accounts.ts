@@ -11,7 +11,7 @@ import type { Rpc } from '../../../../runtime/rpc/rpc.ts';
 import { ADDRESSES_PER_READ, createPartsReader } from '../../../accounts/account-parts.ts';
 import type { AuditContext } from '../context.ts';
 import { historyState, OPEN_GAP } from '../history-state.ts';
-import { listDownTo, nullWhereUntold } from '../list-down-to.ts';
+import { listDownTo, nullIfUnavailable } from '../list-down-to.ts';
 import { type ChainColumns, type ChainReading, differingColumns, readChain } from './chain-state.ts';
 
 const READS_AT_ONCE = 4;
@@ -142,7 +142,7 @@ async function firstWriteSince(
   { address, slot }: StoredState,
 ): Promise<string | null> {
   const options = { rpc, signal, downTo: BigInt(slot) + 1n, most: MOST_LISTED };
-  const since = await listDownTo(address, options).catch(nullWhereUntold);
+  const since = await listDownTo(address, options).catch(nullIfUnavailable);
   return since === null ? null : String(since.findLast(({ failed }) => !failed)?.slot ?? slot);
 }
 

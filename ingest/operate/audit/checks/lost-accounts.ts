@@ -11,7 +11,7 @@ import { readAccount } from '../../../materialise/rows/account.ts';
 import { PROGRAM_TABLES } from '../../../materialise/rows/program-account.ts';
 import type { AuditContext } from '../context.ts';
 import { historyState, OPEN_GAP } from '../history-state.ts';
-import { listDownTo, nullWhereUntold } from '../list-down-to.ts';
+import { listDownTo, nullIfUnavailable } from '../list-down-to.ts';
 
 const SUBJECT = 'account states';
 const TABLES = Object.values(PROGRAM_TABLES);
@@ -89,7 +89,7 @@ async function tell(
 ): Promise<void> {
   const ofPolicy = typeof policy === 'string' ? await mintOfPolicy(store, [policy]) : null;
   const options = { rpc, signal, downTo: startSlot, most: MOST_LISTED };
-  const first = (await listDownTo(address, options).catch(nullWhereUntold))?.findLast(
+  const first = (await listDownTo(address, options).catch(nullIfUnavailable))?.findLast(
     ({ failed }) => !failed,
   );
   report.compared(SUBJECT, 1);

@@ -10,7 +10,7 @@ import { decodeKey, encodeBase58 } from '../../../../schemas/solana/base58.ts';
 import { readTransaction } from '../../../../schemas/transaction/transaction.ts';
 import { fetchTransaction } from '../../../history/fetch-transaction.ts';
 import type { AuditContext } from '../context.ts';
-import { listDownTo, nullWhereUntold } from '../list-down-to.ts';
+import { listDownTo, nullIfUnavailable } from '../list-down-to.ts';
 
 /** Signatures of a policy that are looked through for a lost event. */
 const MOST_LISTED = 20_000;
@@ -30,7 +30,7 @@ export function createLostFinder(options: LostOptions): AuditContext['firstLost'
   let last: { key: string; slot: Promise<string | null> } | null = null;
   return (mint, upTo) => {
     const key = `${mint}/${upTo}`;
-    if (last?.key !== key) last = { key, slot: firstLost(options, mint, upTo).catch(nullWhereUntold) };
+    if (last?.key !== key) last = { key, slot: firstLost(options, mint, upTo).catch(nullIfUnavailable) };
     return last.slot;
   };
 }
@@ -50,7 +50,7 @@ async function firstLost(context: LostOptions, mint: string, upTo: string | null
   const oldestFirst = candidates.slice(-MOST_READS).reverse();
   await inParallel(oldestFirst, READS_AT_ONCE, async (info) => {
     if (context.signal.aborted || !isOlder(info.slot)) return;
-    const record = await fetchTransaction(rpc, info, 0, null).catch(nullWhereUntold);
+    const record = await fetchTransaction(rpc, info, 0, null).catch(nullIfUnavailable);
     const isLost = record !== null && eventsOf(mint, record, programId) > info.stored;
     if ((record === null || isLost) && isOlder(info.slot)) oldest = { slot: info.slot, isLost };
   });

@@ -17,7 +17,7 @@ const SLOTS_APART = 4n;
 /** A node that has answered none of this many requests is asked no more. */
 const MOST_IN_VAIN = 2;
 
-export interface Manners {
+export interface RpcBehaviour {
   /** The node asks to be left alone for a time: nothing else can be asked of it now. */
   isBusy: boolean;
   findings: Finding[];
@@ -34,11 +34,11 @@ interface Tally {
 }
 
 /** Asks a node for slots and some transactions of the program, and tells how it answers. */
-export async function tryManners(
+export async function checkRpcBehaviour(
   url: string,
   { programId, commitment }: Config,
   signal: AbortSignal,
-): Promise<Manners> {
+): Promise<RpcBehaviour> {
   const node = createRpcNode(url, TIMEOUT_MS);
   const tally: Tally = { asked: 0, unsound: 0, words: '' };
   const ask = plainly(node, tally, signal);

@@ -6,7 +6,7 @@ const REST = 9;
 const LONGEST_REST_MS = 5_000;
 
 /** A store that runs one query at a time and then rests for nine times as long: readers come first. */
-export function gentleStore(store: Store, signal: AbortSignal): Store {
+export function throttledStore(store: Store, signal: AbortSignal): Store {
   let last: Promise<unknown> = Promise.resolve();
   return {
     ...store,
