@@ -37,7 +37,10 @@ export interface HistoryAccounts {
   pool: string;
 }
 
-/** The HistoryAccounts, the pool's config, all venue accounts ever, and the token accounts of the Local ones. */
+/**
+ * The HistoryAccounts, the pool's config, all venue accounts ever, and the token accounts of the Local ones. It reads two
+ * tables, hence GLOBAL IN as in `unresolvedOf`, and PREWHERE, into which the engine moves no GLOBAL IN by itself.
+ */
 const ADDRESSES = `
   SELECT arrayJoin([{policy:String}, {bankroll:String}, {pool:String}]) AS address
   UNION DISTINCT SELECT p.global_config FROM account_hours AS p WHERE p.address = {pool:String} AND p.global_config != ''
@@ -75,7 +78,7 @@ export async function closingStates(
     sql: `SELECT h.address AS address, h.hour AS hour, toString(bitShiftRight(h.version, 64)) AS seen,
        h.block_time AS block_time, h.exists AS exists, h.held_in AS held_in, ${COLUMNS}
      FROM account_hours AS h FINAL
-     PREWHERE h.address IN (${ADDRESSES}) AND h.hour < {to:UInt32}
+     PREWHERE h.address GLOBAL IN (${ADDRESSES}) AND h.hour < {to:UInt32}
      ORDER BY h.address, h.hour DESC
      LIMIT 1 BY h.address, greatest(h.hour + 1, {from:UInt32})`,
     params: { ...accounts, from, to },
@@ -103,7 +106,7 @@ export function firstKnown(store: Store, accounts: HistoryAccounts): Promise<Fir
   return store.query(
     `SELECT h.address AS address, min(h.hour) AS hour
      FROM account_hours AS h
-     WHERE h.address IN (${ADDRESSES})
+     PREWHERE h.address GLOBAL IN (${ADDRESSES})
      GROUP BY h.address`,
     { ...accounts },
   );
@@ -123,13 +126,13 @@ export function unseenChanges(store: Store, accounts: HistoryAccounts): Promise<
   return store.query(
     `SELECT u.address AS address, u.after_slot AS after_slot, u.to_slot AS to_slot,
        arrayFilter(slot -> slot > u.after_slot AND slot <= u.to_slot, s.slots) AS streamed, b.slots AS brought
-     FROM (SELECT DISTINCT address, after_slot, to_slot FROM unseen_changes WHERE address IN (${ADDRESSES})) AS u
+     FROM (SELECT DISTINCT address, after_slot, to_slot FROM unseen_changes PREWHERE address GLOBAL IN (${ADDRESSES})) AS u
      LEFT JOIN (
        SELECT f.address AS address, groupUniqArray(f.slot) AS slots FROM first_streamed AS f
-       WHERE f.address IN (SELECT address FROM unseen_changes WHERE address IN (${ADDRESSES}))
+       WHERE f.address IN (SELECT address FROM unseen_changes PREWHERE address GLOBAL IN (${ADDRESSES}))
        GROUP BY f.address) AS s ON s.address = u.address
      LEFT JOIN (
-       SELECT address, to_slot, groupUniqArray(slot) AS slots FROM brought_changes WHERE address IN (${ADDRESSES})
+       SELECT address, to_slot, groupUniqArray(slot) AS slots FROM brought_changes PREWHERE address GLOBAL IN (${ADDRESSES})
        GROUP BY address, to_slot) AS b ON b.address = u.address AND b.to_slot = u.to_slot
      ORDER BY address, to_slot`,
     { ...accounts },
@@ -140,7 +143,7 @@ export function unseenChanges(store: Store, accounts: HistoryAccounts): Promise<
 export function carriedAccounts(store: Store, accounts: HistoryAccounts): Promise<CarriedRow[]> {
   return store.query(
     `SELECT DISTINCT c.address AS address, toString(c.slot) AS slot, c.carried AS carried
-     FROM carried_accounts AS c WHERE c.address IN (${ADDRESSES})
+     FROM carried_accounts AS c PREWHERE c.address GLOBAL IN (${ADDRESSES})
      ORDER BY c.address, c.slot, c.carried`,
     { ...accounts },
   );

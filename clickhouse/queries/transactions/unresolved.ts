@@ -7,8 +7,10 @@ import { STANDING } from './disputed.ts';
  * The condition that a transaction is not resolved in its slot: resolved means read whole there, or struck there. Each
  * slot is resolved by itself, for a transaction of a slot that died may land in another, higher or lower. Signatures
  * are random: looked up in their order alone each would cost a granule of all that is stored.
+ * Over several shards `distributed_product_mode` makes each IN a GLOBAL IN anyway. If an IN reads two tables the engine
+ * does so once for each, and fails the second time (ClickHouse/ClickHouse#99370); so GLOBAL is written out here.
  */
-const unresolvedOf = (rows: string): string => `(signature, slot) NOT IN (
+const unresolvedOf = (rows: string): string => `(signature, slot) GLOBAL NOT IN (
     SELECT signature, slot FROM whole_transactions
     WHERE slot IN (SELECT slot FROM ${rows}) AND signature IN (SELECT signature FROM ${rows})
     UNION ALL
