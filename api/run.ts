@@ -50,7 +50,7 @@ export const runApi = ({ postsWaitMs }: { postsWaitMs?: number } = {}): Promise<
     needs('Postgres', agents.probe);
     const refused = Promise.race([serving.refused, agents.refused]);
     // Requests that come before that wait, rather than be refused for want of a store.
-    await doneWithin(FIRST_LOOK_MS, Promise.race([refused, serving.looked, aborted(signal)]));
+    await doneWithin(FIRST_LOOK_MS, Promise.race([refused, serving.firstAttempt, aborted(signal)]));
     serveApi({ config, latest, agents, logger, registry, bound: api, postsWaitMs, signal });
     logger.info({ host: config.host, port: api.port }, 'serving');
     await Promise.race([aborted(signal), refused]);

@@ -26,13 +26,13 @@ export interface ApiParts {
 }
 
 /** Exports how old the state is that answers are made of; 0 while no request needs it. */
-export function watchStateAge(latest: Pick<Latest, 'watchedAge'>, registry: Registry): void {
+export function watchStateAge(latest: Pick<Latest, 'monitoredAge'>, registry: Registry): void {
   new Gauge({
     name: 'api_state_age_seconds',
     help: 'Time since the store last answered this process, or since its start where it never did; 0 while nobody asks it for anything.',
     registers: [registry],
     collect() {
-      this.set(latest.watchedAge() / 1000);
+      this.set(latest.monitoredAge() / 1000);
     },
   });
 }

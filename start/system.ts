@@ -52,10 +52,10 @@ export interface SystemOptions {
 }
 
 /**
- * After UNASKED_MS without a request what comes is gathered for up to LINGER_MS and written together: writing a few
+ * After IDLE_MS without a request what comes is gathered for up to LINGER_MS and written together: writing a few
  * rows of two slots costs as much as writing those of one. A request hurries it.
  */
-const UNASKED_MS = 10_000;
+const IDLE_MS = 10_000;
 const LINGER_MS = 800;
 
 /** All stages in one process: the same code as the separate processes run. */
@@ -87,8 +87,8 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   // Other processes may write to a server too: there the table of changes is read instead.
   const handOver = store.exclusive ? createHandOver() : null;
   const rpc = createRpc(rpcUrls, { commitment: config.commitment, waits });
-  let unasked = () => 0;
-  const lingerMs = () => (counters.gaps.size === 0 && unasked() > UNASKED_MS ? LINGER_MS : 0);
+  let idleMs = () => 0;
+  const lingerMs = () => (counters.gaps.size === 0 && idleMs() > IDLE_MS ? LINGER_MS : 0);
   const writing = materialiseMetrics(registry, async (topic) => log.ends(topic));
   letterMetrics(registry, () => store);
   const log = await openLog(config, store, logger, { lingerMs, onAssigned: writing.assigned, lease, signal });
@@ -142,7 +142,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     onAsked: () => log.hurry?.(),
     onError: (error) => logger.debug({ err: error }, 'what changed was not read'),
   });
-  unasked = latest.unasked;
+  idleMs = latest.idleMs;
   const isLocalChain = localRpc !== null;
   serveApi({ config, latest, agents, logger, registry, bound: api, signal, isLocalChain });
   return {

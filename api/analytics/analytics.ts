@@ -28,7 +28,7 @@ export function analytics(view: View, settings: ReadSettings): RouteReply {
   const unlisted = unknownPoliciesReason(view);
   const head: Omit<AnalyticsResponse, 'revenueByDayTimeSeries'> = {
     protocolTotals: protocolTotals(totals, quotes, unlisted),
-    protocolConfig: configView(view.one('config'), settings),
+    protocolConfig: configView(view.single('config'), settings),
     bridgeFlow: { perVenue: bridgePerVenue(bridge, settings, assets, { state: view.state(), unlisted }) },
   };
   const body = Buffer.from(printedHead(head, 'revenueByDayTimeSeries'));
@@ -38,7 +38,7 @@ export function analytics(view: View, settings: ReadSettings): RouteReply {
 /** The list of days, and the end of the answer: a month is printed again when one of its days changes. */
 function revenue(view: View, settings: ReadSettings): TaggedBytes[] {
   const months = view.part('revenue months', () => {
-    const rows: DayRow[] = [...view.one('days'), ...datedRows(view.state())];
+    const rows: DayRow[] = [...view.single('days'), ...datedRows(view.state())];
     return [...Map.groupBy(rows, ({ day }) => day.slice(0, 7))]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([month, own]) => ({ month, rows: own, tag: tagOf(JSON.stringify(own)) }));

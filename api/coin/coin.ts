@@ -15,11 +15,11 @@ import { venueAccountView } from './venue-account.ts';
 
 /** `GET /coins/:mint` (spec 2.2) */
 export function coin({ mint, policy, view, settings }: Coin): CoinResponse {
-  const config = view.one('config');
+  const config = view.single('config');
   const venueRows = view.get('venueAccounts', policy.address);
   const last = view.get('lastTransaction', policy.address);
-  const originRows = view.one('origins');
-  const modelRows = view.one('models');
+  const originRows = view.single('origins');
+  const modelRows = view.single('models');
   const quote = quotesAt(view, settings, [policy.quote_mint]).get(policy.quote_mint);
   if (quote === undefined) throw new Error('a quote asset that was asked for is missing');
   const pool = poolOf(config?.launchpad_program ?? settings.launchpadProgramId, mint, policy.quote_mint);

@@ -14,12 +14,12 @@ const FUTURE_MAX_S = 120;
 
 /** `GET /coins/:mint/positions`: Remote venue accounts that are not revoked. */
 export function positions({ mint, policy, view, settings }: Coin): PositionsResponse {
-  const config = view.one('config');
+  const config = view.single('config');
   const remote = view
     .get('venueAccounts', policy.address)
     .filter((row) => row.kind === 'Remote' && row.revoked === 0);
   // The ages in the answer change every second.
-  if (remote.length > 0) view.until(nextSecond(view.now));
+  if (remote.length > 0) view.expireAt(nextSecond(view.now));
   return {
     mint,
     positions: remote.map((row) => ({
@@ -42,7 +42,7 @@ export function positions({ mint, policy, view, settings }: Coin): PositionsResp
 /** The newest reading of an account; limits the view to the moment at which that reading becomes too old. */
 function readingOf(venueAccount: string, view: View, { readingMaxAgeMs }: ReadSettings) {
   const reading = view.get('venueReading', venueAccount);
-  if (reading !== undefined) view.until(agesAt(Number(reading.read_at), readingMaxAgeMs, view.now));
+  if (reading !== undefined) view.expireAt(agesAt(Number(reading.read_at), readingMaxAgeMs, view.now));
   return reading;
 }
 

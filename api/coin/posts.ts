@@ -16,7 +16,7 @@ export function postsHandler(deps: ReadDeps) {
   return async (context: RouteContext): Promise<RouteReply> => {
     const { value: found } = await deps.latest.read((view) => {
       const coin = find(context, view);
-      return coin && { policy: coin.policy, models: view.one('models') };
+      return coin && { policy: coin.policy, models: view.single('models') };
     });
     const mint = context.params.mint ?? '';
     if (found === null) return noCoin(mint);

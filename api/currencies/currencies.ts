@@ -11,14 +11,14 @@ import type { View } from '../latest/view.ts';
  */
 export function currencyList(view: View, settings: ReadSettings): CurrenciesResponse {
   const envelope = { venue: settings.optionsVenueId, source: POLLER_SOURCE };
-  const read = settings.polledVenues.includes('options') ? view.one('currencies') : null;
+  const read = settings.polledVenues.includes('options') ? view.single('currencies') : null;
   if (read === null) {
-    const reason = neverReadReason('options', view.one('venueStatuses'), settings);
+    const reason = neverReadReason('options', view.single('venueStatuses'), settings);
     return { ...envelope, asOf: null, items: [], absent: true, reason };
   }
   const asOf = timeOfMillis(read.read_at);
   const unread = unreadReason('options', read.read_at, settings, view.now);
-  view.until(agesAt(Number(read.read_at), settings.readingMaxAgeMs, view.now));
+  view.expireAt(agesAt(Number(read.read_at), settings.readingMaxAgeMs, view.now));
   return {
     ...envelope,
     asOf,

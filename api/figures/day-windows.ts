@@ -18,6 +18,6 @@ export const claimsOfDay = (view: View, mint: string): ClaimsOfDay =>
 const seconds = (view: View): number => Math.floor(view.now / 1000);
 
 function told<Row>(view: View, { row, until }: DayWindow<Row>): Row {
-  view.until(until * 1000);
+  view.expireAt(until * 1000);
   return row;
 }

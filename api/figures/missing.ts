@@ -9,11 +9,11 @@ import { lastDay, nextSecond } from './times.ts';
 import { undatedReason } from './undated.ts';
 
 /** Why figures of the last 24 hours are absent; null where they are covered. */
-export function dayReason(view: Pick<View, 'now' | 'until' | 'state'>): string | null {
+export function dayReason(view: Pick<View, 'now' | 'expireAt' | 'state'>): string | null {
   const state = view.state();
   if (state.historyReason === null) return null;
   if (!state.isSettled || state.openGaps.length === 0) return state.historyReason;
-  view.until(nextSecond(view.now));
+  view.expireAt(nextSecond(view.now));
   const { after } = lastDay(view.now);
   const covered = state.openGaps.every(
     (gap) =>
@@ -43,7 +43,7 @@ export function incompleteReason(
  * Why a policy's sum of the last 24 hours is absent: a transaction that lacks the amount may lie in them; else null.
  */
 export function incompleteLately(
-  view: Pick<View, 'now' | 'until'> & { state(): Pick<IndexState, 'incomplete'> },
+  view: Pick<View, 'now' | 'expireAt'> & { state(): Pick<IndexState, 'incomplete'> },
   policy: string,
   amount: Amount,
 ): string | null {
@@ -52,7 +52,7 @@ export function incompleteLately(
     // A newest time ahead of the clock counts too: it may hide older transactions that lie in the 24 hours.
     ([, what, newest]) => lacks([what], amount) && (newest === null || Number(newest) > after),
   );
-  for (const [, , newest] of lately) if (newest !== null) view.until((Number(newest) + DAY_S) * 1000);
+  for (const [, , newest] of lately) if (newest !== null) view.expireAt((Number(newest) + DAY_S) * 1000);
   return lackReason(
     lately.map(([, what]) => what),
     amount,

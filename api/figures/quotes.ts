@@ -42,10 +42,10 @@ export function quotesAt(view: View, settings: QuoteSettings, mints: readonly st
 export function quoteAt(view: View, settings: QuoteSettings, mint: string): Quote {
   return view.part(`quote ${mint}`, () => {
     const prices = view.get('prices', mint);
-    view.until(freshUntil(prices, view.now));
+    view.expireAt(freshUntil(prices, view.now));
     const row = view.get('mint', mint);
     const pair = view.get('pair', mint);
-    const unnamed = () => unnamedReason(row, view.one('hasCatalogue'), settings);
+    const unnamed = () => unnamedReason(row, view.single('hasCatalogue'), settings);
     return quoteOf(mint, row, pair, prices, settings, view.now, unnamed);
   });
 }

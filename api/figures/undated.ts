@@ -34,12 +34,12 @@ export function undatedReason(events: readonly UndatedEvent[], kind: string, day
 
 /** Why figures of the last 24 hours are absent: an event may lie in them; null where none may. */
 export function undatedLately(
-  view: Pick<View, 'now' | 'until'> & { state(): Pick<IndexState, 'incomplete'> },
+  view: Pick<View, 'now' | 'expireAt'> & { state(): Pick<IndexState, 'incomplete'> },
   concerns: (event: UndatedEvent) => boolean,
 ): string | null {
   const events = view.state().incomplete.undatedEvents.filter(concerns);
   if (events.length === 0) return null;
-  view.until(nextSecond(view.now));
+  view.expireAt(nextSecond(view.now));
   const { after, until } = lastDay(view.now);
   return events.some((event) => mayLie(event, after, until))
     ? 'the block time of an event that may be of the last 24 hours is not known'
@@ -47,7 +47,7 @@ export function undatedLately(
 }
 
 /** Mints with undated events that may or may not lie in the last 24 hours, sorted. */
-export function undatedMints(view: Pick<View, 'now' | 'until' | 'state'>): string[] {
+export function undatedMints(view: Pick<View, 'now' | 'expireAt' | 'state'>): string[] {
   const mints = new Set(view.state().incomplete.undatedEvents.map(({ mint }) => mint));
   return [...mints].filter((mint) => undatedLately(view, (event) => event.mint === mint) !== null).sort();
 }

@@ -11,13 +11,13 @@ const NOT_HERE =
  * complete and each account that it names was read.
  */
 export function unknownPoliciesReason(view: View): string | null {
-  const { listed, slot, late } = view.one('listed');
+  const { listed, slot, late } = view.single('listed');
   const state = view.state();
   if (listed !== 0 && (slot === null ? late === 0 : state.hasReached(slot))) return null;
   const unlisted = listed === 0 || slot === null ? UNLISTED : `${NOT_HERE} ${slot}`;
   const { historyReason } = state;
   if (historyReason !== null) return `${unlisted}, and ${historyReason}`;
-  const { count: unread } = view.one('unreadNames');
+  const { count: unread } = view.single('unreadNames');
   return unread === 0
     ? null
     : `${unlisted}, and ${unread} of those that history names are not read yet, or do not decode`;

@@ -27,6 +27,6 @@ export const protocolHistoryAnswer =
 
 function inRange({ query }: SharedContext, view: View, answer: (range: Range) => RouteReply): RouteReply {
   const range = readRange(query, view.now);
-  if (range.isOfNow) view.until(nextSecond(view.now));
+  if (range.isOfNow) view.expireAt(nextSecond(view.now));
   return 'error' in range ? { status: 400, body: { error: range.error } } : answer(range);
 }

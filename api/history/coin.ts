@@ -26,7 +26,7 @@ import { venuesAtEnds } from './venues-at-ends.ts';
 export function coinHistory(coin: Coin, range: Range): CoinHistoryResponse {
   const { mint, policy, view, settings } = coin;
   const quote = quotesAt(view, settings, [policy.quote_mint]).get(policy.quote_mint) as Quote;
-  const launchpad = view.one('config')?.launchpad_program ?? settings.launchpadProgramId;
+  const launchpad = view.single('config')?.launchpad_program ?? settings.launchpadProgramId;
   const pool = poolOf(launchpad, mint, policy.quote_mint);
   const ends = range.ends.filter((end) => end > Number(policy.created_at)).map((end) => end / HOUR_S);
   const passed = passedHours(view);

@@ -13,7 +13,7 @@ export interface Feed {
   /** What was written since the last call; null where that is not known: anything may have been. */
   take(): Promise<Changes | null>;
   /** Whether there may be something to take. Where this asks the store, its answer counts as contact with it. */
-  moved(): Promise<boolean>;
+  mayHaveChanges(): Promise<boolean>;
   /** Present where the writer hands over its changes: whether any wait to be taken, and whether it is known which. */
   waiting?(): 'nothing' | 'rows' | 'anything';
 }
@@ -25,8 +25,8 @@ export interface HandOver extends Feed {
   /** A batch is applied, and all that it wrote was noted. */
   applied(): void;
   /** Anything may have been written. */
-  advance(): void;
-  /** Adds a listener that is called with every `applied` and `advance`. */
+  noteUnknownChanges(): void;
+  /** Adds a listener that is called with every `applied` and `noteUnknownChanges`. */
   onApplied(listener: () => void): void;
 }
 
@@ -46,7 +46,7 @@ export function createHandOver(): HandOver {
       dirty = true;
       tell();
     },
-    advance: () => {
+    noteUnknownChanges: () => {
       dirty = true;
       noted = null;
       tell();
@@ -58,7 +58,7 @@ export function createHandOver(): HandOver {
       return taken;
     },
     // A batch announced from here on has another turn follow: this turn may have read the marker before it moved.
-    moved: async () => {
+    mayHaveChanges: async () => {
       const was = dirty;
       dirty = false;
       return was;
@@ -99,7 +99,7 @@ export function createTableFeed(store: Store, monotonic: () => number, clock: ()
       readAt = now;
       return read.changes;
     },
-    moved: async () => {
+    mayHaveChanges: async () => {
       const now = instant();
       const applied = await appliedMarker(store);
       const stands = applied === marker;

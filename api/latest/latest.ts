@@ -16,9 +16,9 @@ export interface Latest {
   readNow<T>(make: (view: View) => T): Memo<T> | null;
   /**
    * Whether `made` still holds: made again now, it would be the same. False where the store would have to be asked
-   * first, and where the memory that it was made of was let go.
+   * first, and where the memory that it was made of was invalidated.
    */
-  held<T>(made: Memo<T>): boolean;
+  stillHolds<T>(made: Memo<T>): boolean;
   /** The serving database. @throws RetryableError before the first connection. */
   currentStore(): Store;
   /** Milliseconds since the store last answered, while there are readers; 0 where the writer is in this process. */
@@ -27,11 +27,11 @@ export interface Latest {
    * The same for whoever monitors the process: 0 also while there are no readers; before the first connection, the time
    * since the start.
    */
-  watchedAge(): number;
+  monitoredAge(): number;
   /** Whether the rows of all policies are being read: a page not asked for before is asked of the store meanwhile. */
   isFolding(): boolean;
   /** Milliseconds since the last read; 0 while one is under way. */
-  unasked(): number;
+  idleMs(): number;
 }
 
 export interface LatestOptions {
@@ -90,7 +90,7 @@ export function createLatest(options: LatestOptions): Latest {
     };
     // The home database stays open whichever serves, and its memory would stay with it. Readers of the former memory
     // hold it themselves.
-    for (const { memory } of memories.values()) memory.letGo();
+    for (const { memory } of memories.values()) memory.invalidate();
     memories.clear();
     memories.set(store, made);
     return made;
@@ -146,7 +146,7 @@ export function createLatest(options: LatestOptions): Latest {
   const lags = ({ feed, memory }: Followed) => feed.waiting?.() !== 'nothing' || memory.isBehind();
   /** Resolves once memory is as new as it has to be. */
   const wake = async (one: Followed): Promise<void> => {
-    const must = !one.memory.stands() || one.feed.waiting?.() === 'anything';
+    const must = !one.memory.isCurrent() || one.feed.waiting?.() === 'anything';
     const idle = isIdle(one);
     if (idle) options.onAsked?.();
     const slept = idle && lags(one);
@@ -165,7 +165,7 @@ export function createLatest(options: LatestOptions): Latest {
   /** Memory that answers without waiting; null where a turn has to bring it up first. */
   const warm = (): Followed | null => {
     const one = memories.get(currentStore());
-    if (one === undefined || one.waking !== null || !one.memory.stands()) return null;
+    if (one === undefined || one.waking !== null || !one.memory.isCurrent()) return null;
     if (one.feed.waiting?.() === 'anything' || age(one) > times.lostMs) return null;
     if (isIdle(one)) {
       if (lags(one)) return null;
@@ -198,7 +198,7 @@ export function createLatest(options: LatestOptions): Latest {
       return within(followed(store), readOf(store, make));
     },
     readNow: (make) => warm()?.memory.readNow(make) ?? null,
-    held: (made) => warm()?.memory.holds(made) ?? false,
+    stillHolds: (made) => warm()?.memory.holds(made) ?? false,
     age: () => {
       const one = memories.get(currentStore());
       return one === undefined ? 0 : age(one);
@@ -207,12 +207,12 @@ export function createLatest(options: LatestOptions): Latest {
       const store = storeNow();
       return store !== null && memories.get(store)?.memory.isFolding() === true;
     },
-    unasked: () => {
+    idleMs: () => {
       const store = storeNow();
       const one = store === null ? undefined : memories.get(store);
       return one === undefined ? Number.POSITIVE_INFINITY : one.readers > 0 ? 0 : monotonic() - one.readAt;
     },
-    watchedAge: () => {
+    monitoredAge: () => {
       const store = storeNow();
       // Readers are refused at once then and not counted, and none is needed: the process itself keeps looking for the
       // store.

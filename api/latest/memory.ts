@@ -40,7 +40,7 @@ export interface Memory {
   /** Brings memory up to what the store holds now. Calls made while a turn is under way resolve with the next one. */
   turn(): Promise<void>;
   /** Whether answers can be made of memory as it is; false before the first turn, and while any of it may be old. */
-  stands(): boolean;
+  isCurrent(): boolean;
   /** Whether another turn is needed: the last one failed, is under way, or could not settle what is missing. */
   isBehind(): boolean;
   /** Whether all rows of a requested kind are being read in the background; meanwhile keys are asked for one by one. */
@@ -50,7 +50,7 @@ export interface Memory {
   /** Milliseconds since the store last answered anything. */
   silence(): number;
   /** Invalidates whatever was or will be made of this memory. Readers that are under way still finish with it. */
-  letGo(): void;
+  invalidate(): void;
 }
 
 /** Attempts at one answer, each of which finds out what else it needs; within PATIENCE_MS there may be more. */
@@ -95,12 +95,12 @@ export function createMemory(options: MemoryOptions): Memory {
 
   return {
     turn: turns.turn,
-    stands: turns.stands,
+    isCurrent: turns.isCurrent,
     isBehind: turns.isBehind,
     isFolding: turns.isFolding,
     age: () => monotonic() - turns.contactAt(),
     silence: () => monotonic() - heardAt,
-    letGo: () => {
+    invalidate: () => {
       itself.stamp = GONE;
     },
     holds: (made) => {
@@ -108,31 +108,31 @@ export function createMemory(options: MemoryOptions): Memory {
       return holds(made, wall.now(), memory.clock);
     },
     readNow: (make) => {
-      if (!turns.haveBegun()) return null;
+      if (!turns.hasCompletedTurn()) return null;
       memory.clock = monotonic();
       const slices = createTimeSlices(monotonic);
       slices.begin();
       const reading = openView(memory, wall.now(), NOTHING, slices);
-      const { view, made } = reading;
+      const { view, toMemo } = reading;
       const answer = attempt(() => make(view), reading);
-      return answer && made(answer.value);
+      return answer && toMemo(answer.value);
     },
     read: async (make) => {
-      if (!turns.haveBegun()) await turns.turn();
-      let [own, slices, wentOn] = [turns.forReader(), createTimeSlices(monotonic), wall.wentOn()];
+      if (!turns.hasCompletedTurn()) await turns.turn();
+      let [own, slices, resets] = [turns.forReader(), createTimeSlices(monotonic), wall.resets()];
       const patientUntil = monotonic() + PATIENCE_MS;
       for (let rounds = 1; rounds <= MOST_ROUNDS || monotonic() < patientUntil; rounds += 1) {
         memory.clock = monotonic();
         // What this reader loaded by a clock that was put back since says nothing about now, nor does anything made of
         // it.
-        if (wall.wentOn() !== wentOn)
-          [own, slices, wentOn] = [turns.forReader(), createTimeSlices(monotonic), wall.wentOn()];
+        if (wall.resets() !== resets)
+          [own, slices, resets] = [turns.forReader(), createTimeSlices(monotonic), wall.resets()];
         slices.begin();
         const reading = openView(memory, wall.now(), own.overlay, slices);
-        const { view, lacks, made } = reading;
+        const { view, lacks, toMemo } = reading;
         const answer = attempt(() => make(view), reading);
-        const isSettled = own.isSettled(!reading.isUnfinished()) && turns.stands();
-        if (answer !== null && isSettled) return made(answer.value);
+        const isSettled = own.isSettled(!reading.isUnfinished()) && turns.isCurrent();
+        if (answer !== null && isSettled) return toMemo(answer.value);
         if (reading.isUnfinished()) {
           // Continuing an unfinished answer does not count as a round.
           rounds -= 1;
@@ -145,15 +145,15 @@ export function createMemory(options: MemoryOptions): Memory {
         const quick = [...lacks].filter(([kind]) => !KINDS[kind].slow);
         for (const [kind, keys] of quick) turns.want(kind, keys);
         if (reading.lacksRanked()) turns.wantRanked();
-        const waits = quick.length > 0 || reading.lacksRanked() || reading.misfits();
+        const waits = quick.length > 0 || reading.lacksRanked() || reading.foundInconsistent();
         await Promise.all([waits ? turns.turn() : null, own.load(lacks)]);
         if (reading.lacksRanked()) {
-          await ranked.built();
+          await ranked.whenBuilt();
           if (ranked.failure() !== undefined) throw ranked.failure();
         }
-        for (const [kind] of quick) turns.mustHaveRead(kind);
+        for (const [kind] of quick) turns.throwIfReadFailed(kind);
       }
-      throw new RetryableError('what an answer is made of changes faster than it can be read');
+      throw new RetryableError('the data behind this answer changed faster than it could be read');
     },
   };
 }

@@ -13,7 +13,7 @@ export interface ServingStore {
    */
   currentStore(): Store;
   /** Resolves after the first attempt to reach the store, whether or not it was there. */
-  looked: Promise<void>;
+  firstAttempt: Promise<void>;
   /** Rejects once the serving database turns out to be one that must not be served. */
   refused: Promise<never>;
   /** Throws where no serving database answers; if one is there but cannot serve yet, the error says what it lacks. */
@@ -136,7 +136,7 @@ export function serveFrom(options: ServingOptions): ServingStore {
   };
   return {
     currentStore,
-    looked: looked.promise,
+    firstAttempt: looked.promise,
     refused: refused.promise,
     probe: async () => {
       if (current === null && lacks !== null) throw new NotReadyError(hidden(lacks));

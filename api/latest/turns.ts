@@ -24,9 +24,9 @@ export interface Turns {
   /** Runs a turn. Calls made while one is under way resolve with the next one. */
   turn(): Promise<void>;
   /** Whether a turn has completed. */
-  haveBegun(): boolean;
+  hasCompletedTurn(): boolean;
   /** Whether answers can be made of memory as it is. */
-  stands(): boolean;
+  isCurrent(): boolean;
   /** Whether another turn is needed: the last one failed, is under way, or could not settle what is missing. */
   isBehind(): boolean;
   isFolding(): boolean;
@@ -36,7 +36,7 @@ export interface Turns {
   want(kind: KindName, keys: Iterable<string>): void;
   wantRanked(): void;
   /** @throws the error that kept wanted keys of this kind from being read */
-  mustHaveRead(kind: KindName): void;
+  throwIfReadFailed(kind: KindName): void;
   /** The loads of slow kinds for one reader, beside the turns. */
   forReader: SlowReads['forReader'];
 }
@@ -108,7 +108,7 @@ export function createTurns(options: TurnsOptions): Turns {
     wantsRanked = false;
     // Wanted sums have the changes taken as well. `moved` stays set until that succeeds: if the turn fails after taking
     // them, nobody notifies of them again.
-    moved = (await feed.moved()) || moved || sums || wall.wasPutBack();
+    moved = (await feed.mayHaveChanges()) || moved || sums || wall.wasPutBack();
     const first = folding.begin(wanted.keys());
     try {
       if (moved) await bringUp(wanted);
@@ -131,7 +131,7 @@ export function createTurns(options: TurnsOptions): Turns {
       carry(await feed.take());
       if (wall.wasPutBack()) {
         carry(null);
-        wall.goOn();
+        wall.reset();
       }
       const { load, drop } = planOf(wanted, carried, cells, memory.clock);
       const loading = startLoads(store, load, clock(), cells, { changes: carried, slot: since });
@@ -161,7 +161,7 @@ export function createTurns(options: TurnsOptions): Turns {
     ...{ store, cells, clock, monotonic },
     mark: markNow,
     // First the policies of a ranking: its readers wait for all of them.
-    before: () => ranked.built(),
+    before: () => ranked.whenBuilt(),
   });
   const together = createBatcher<null, void>({
     work,
@@ -174,8 +174,8 @@ export function createTurns(options: TurnsOptions): Turns {
 
   return {
     turn: () => together(null),
-    haveBegun: () => begun,
-    stands: () => begun && carried !== null && !wall.wasPutBack(),
+    hasCompletedTurn: () => begun,
+    isCurrent: () => begun && carried !== null && !wall.wasPutBack(),
     isBehind: () => moved,
     isFolding: () => folding.isUnderWay(),
     contactAt: () => contactAt,
@@ -185,7 +185,7 @@ export function createTurns(options: TurnsOptions): Turns {
     wantRanked: () => {
       wantsRanked = true;
     },
-    mustHaveRead: (kind) => {
+    throwIfReadFailed: (kind) => {
       if (failures.has(kind)) throw failures.get(kind);
     },
     forReader: slow.forReader,

@@ -15,7 +15,7 @@ export interface View {
   readonly now: number;
   get<Kind extends KindName>(kind: Kind, key: string): ValueOf<Kind>;
   /** The one value of a kind that has no keys. */
-  one<Kind extends KindName>(kind: Kind): ValueOf<Kind>;
+  single<Kind extends KindName>(kind: Kind): ValueOf<Kind>;
   /** Rows by key; a key without a row is not in the map. */
   rows<Kind extends RowKind>(kind: Kind, keys: readonly string[]): Map<string, NonNullable<ValueOf<Kind>>>;
   state(): IndexState;
@@ -40,9 +40,9 @@ export interface View {
   /** Notes that the answer is made of this source, too, such as a row of the orders. */
   use(source: Source): void;
   /** The value of this key is inconsistent with the rest of memory: both are read anew before the answer is made. */
-  misfit(kind: KindName, key: string): void;
+  markInconsistent(kind: KindName, key: string): void;
   /** The answer no longer holds from this moment on, unix milliseconds, even if nothing changes. */
-  until(moment: number): void;
+  expireAt(moment: number): void;
 }
 
 export type RankedOrders = Pick<Ranked, 'page' | 'size' | 'quotes' | 'until'>;
@@ -59,10 +59,10 @@ export interface Reading {
   /** Whether the orders of the policies are lacking. */
   lacksRanked(): boolean;
   /** Whether memory has to be brought up first, because something is inconsistent with it. */
-  misfits(): boolean;
+  foundInconsistent(): boolean;
   /** Whether parts are left to be made after other requests have run. */
   isUnfinished(): boolean;
-  made<T>(value: T): Memo<T>;
+  toMemo<T>(value: T): Memo<T>;
 }
 
 export function openView(
@@ -83,7 +83,7 @@ export function openView(
   const cells: Source[] = [memory.itself];
   const stamps: number[] = [memory.itself.stamp];
   let lacksRanked = false;
-  let misfits = false;
+  let inconsistent = false;
   let isUnfinished = false;
   /** How often something was not loaded. */
   let lacking = 0;
@@ -101,7 +101,7 @@ export function openView(
     if (cell.until < until) until = cell.until;
   };
   const get = <Kind extends KindName>(kind: Kind, key: string): ValueOf<Kind> => {
-    memory.cells.asked(kind, memory.clock);
+    memory.cells.markInUse(kind, memory.clock);
     const cell = memory.cells.get(kind, key);
     if (isTold(cell)) {
       use(cell);
@@ -181,12 +181,12 @@ export function openView(
   return {
     lacks,
     lacksRanked: () => lacksRanked,
-    misfits: () => misfits,
+    foundInconsistent: () => inconsistent,
     isUnfinished: () => isUnfinished,
     view: {
       now,
       get,
-      one: (kind) => get(kind, ''),
+      single: (kind) => get(kind, ''),
       rows: (kind, keys) => {
         const rows = new Map<string, NonNullable<ValueOf<typeof kind>>>();
         for (const key of keys) {
@@ -202,7 +202,7 @@ export function openView(
       use,
       ranked: (need) => {
         const { ranked, state } = memory;
-        ranked.used(memory.clock);
+        ranked.markInUse(memory.clock);
         const found = ranked.look(need, now);
         if (found === 'lacking') lacking += 1;
         lacksRanked ||= found === 'lacking';
@@ -210,19 +210,19 @@ export function openView(
         use(state.ranked);
         return ranked;
       },
-      misfit: (kind, key) => {
+      markInconsistent: (kind, key) => {
         // An answer that lacks something cannot tell what is inconsistent.
         if (lacking > 0) return;
         memory.cells.drop(kind, key);
         addKey(lacks, kind, key);
         lacking += 1;
-        misfits = true;
+        inconsistent = true;
       },
-      until: (moment) => {
+      expireAt: (moment) => {
         if (moment < until) until = moment;
       },
     },
     // What was made of values loaded for this reader alone is not shared: it holds no longer than now.
-    made: (value) => ({ value, cells, stamps, madeAt: now, until: own > 0 ? now : until }),
+    toMemo: (value) => ({ value, cells, stamps, madeAt: now, until: own > 0 ? now : until }),
   };
 }

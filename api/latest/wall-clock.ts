@@ -5,9 +5,9 @@ export interface WallClock {
   /** Whether the clock was put back behind a time that `now` returned: what was read then says nothing about now. */
   wasPutBack(): boolean;
   /** Accepts the clock as it is now; the caller drops all that was read before. */
-  goOn(): void;
-  /** How often `goOn` was called. */
-  wentOn(): number;
+  reset(): void;
+  /** How often `reset` was called. */
+  resets(): number;
 }
 
 /** A clock put back by less is no reason to read everything again: values are wrong by no more, and for no longer. */
@@ -24,10 +24,10 @@ export function createWallClock(clock: () => number): WallClock {
       return now;
     },
     wasPutBack: () => clock() < newest - MOST_BACK_MS,
-    goOn: () => {
+    reset: () => {
       newest = clock();
       times += 1;
     },
-    wentOn: () => times,
+    resets: () => times,
   };
 }

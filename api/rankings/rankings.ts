@@ -46,7 +46,7 @@ function pageOf(
   request: RankingParameters,
 ): { head: Head; ranking: RankingView; places: readonly PlacedPolicy[] } {
   const { sort, order, limit, offset, filters } = request;
-  const launchpad = view.one('config')?.launchpad_program ?? settings.launchpadProgramId;
+  const launchpad = view.single('config')?.launchpad_program ?? settings.launchpadProgramId;
   const ranked = view.ranked({ launchpad });
   const selection: RankingSelection = {
     ...{ sort, order, limit, offset, ...filters, launchpad },
@@ -55,7 +55,7 @@ function pageOf(
     undated: sort === 'activity' ? undatedMints(view) : [],
     sumsKnown: view.state().historyReason === null,
   };
-  const { total, places, misfit } =
+  const { total, places, markInconsistent } =
     ranked === 'engine'
       ? selectedBy(view, selection)
       : selectedIn(view, ranked, { ...selection, withoutSum: withoutSum(view) });
@@ -64,34 +64,34 @@ function pageOf(
   const known = unlisted === null ? { total } : { total: null, totalAbsentReason: unlisted };
   const head = { sort, order, limit, offset, ...known, hasMore, filters };
   const rows = ranked === null || ranked === 'engine' ? 0 : ranked.size();
-  return { head, ranking: { view, settings, launchpad, sort, rows, misfit }, places };
+  return { head, ranking: { view, settings, launchpad, sort, rows, markInconsistent }, places };
 }
 
-type Selected = Pick<RankingView, 'misfit'> & { total: number; places: readonly PlacedPolicy[] };
+type Selected = Pick<RankingView, 'markInconsistent'> & { total: number; places: readonly PlacedPolicy[] };
 
 function selectedBy(view: View, selection: RankingSelection): Selected {
   const key = pageKey(writeSelection(selection));
   const { total, places } = view.get('ranked', key);
   // An event of a policy that is not on the page may leave the window too, and change the order.
-  if (selection.window !== null) view.until(nextSecond(view.now));
-  return { total, places, misfit: () => view.misfit('ranked', key) };
+  if (selection.window !== null) view.expireAt(nextSecond(view.now));
+  return { total, places, markInconsistent: () => view.markInconsistent('ranked', key) };
 }
 
 /** @param orders null where they are not loaded yet: the answer is made again once they are */
 function selectedIn(view: View, orders: RankedOrders | null, selection: RankedSelection): Selected {
-  const misfit = () => {};
-  if (orders === null) return { total: 0, places: [], misfit };
-  const { total, rows, of } = orders.page(selection);
-  for (const source of of) view.use(source);
-  if (selection.sort === 'activity') view.until(orders.until());
-  return { total, places: rows, misfit };
+  const markInconsistent = () => {};
+  if (orders === null) return { total: 0, places: [], markInconsistent };
+  const { total, rows, sources } = orders.page(selection);
+  for (const source of sources) view.use(source);
+  if (selection.sort === 'activity') view.expireAt(orders.until());
+  return { total, places: rows, markInconsistent };
 }
 
 /** What each quote asset is worth, where that is known. */
 function ratesOf(view: View, settings: ReadSettings, launchpad: string): QuoteRate[] {
   return view.part(`rates ${launchpad}`, () => {
     const ranked = view.ranked({ launchpad });
-    const mints = ranked === 'engine' ? view.one('quotesInUse') : (ranked?.quotes() ?? []);
+    const mints = ranked === 'engine' ? view.single('quotesInUse') : (ranked?.quotes() ?? []);
     return [...quotesAt(view, settings, mints).values()]
       .map((quote) => rateOf(quote.mint, quote.decimals, quote.price))
       .filter((rate) => rate !== null);

@@ -33,8 +33,8 @@ function contextOfQuote(view: View, settings: ReadSettings, quoteMint: string): 
     return {
       ...{ historyReason, incomplete, dayReason: dayReason(view) },
       quote: quoteAt(view, settings, quoteMint),
-      origins: view.one('origins'),
-      models: view.one('models'),
+      origins: view.single('origins'),
+      models: view.single('models'),
     };
   });
 }

@@ -34,7 +34,7 @@ export interface RankingView {
   /** How many policies the orders in memory have; 0 where they are not in memory. */
   rows: number;
   /** To be called where the order from the store's engine does not fit the figures: both are read again. */
-  misfit(): void;
+  markInconsistent(): void;
 }
 
 /** A policy with what its row shows; or, where the store's engine ranks, with the key that it was ranked by. */
@@ -119,11 +119,11 @@ function rowAt(
   if (!isTold(place)) return rowOf(factsIn(view, launchpad, place), view, contextOf(place.quote), markerTime);
   const facts = factsAt(view, launchpad, place.address);
   if (facts === null) {
-    ranking.misfit();
+    ranking.markInconsistent();
     return null;
   }
   const row = rowOf(facts, view, contextOf(facts.policy.quote_mint), markerTime);
-  if (rankedBy(sort, row, facts.policy) !== place.key) ranking.misfit();
+  if (rankedBy(sort, row, facts.policy) !== place.key) ranking.markInconsistent();
   return row;
 }
 
@@ -195,5 +195,5 @@ function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () 
 const openTime = (dollars: Figure, observedAt: string | null): Figure =>
   dollars.asOf === MARK && observedAt !== null ? { ...dollars, asOf: MARK + observedAt } : dollars;
 
-const undatedIn = (context: RowContext, { now, until }: View, of: string): string | null =>
-  undatedLately({ now, until, state: () => context }, ({ mint }) => mint === of);
+const undatedIn = (context: RowContext, { now, expireAt }: View, of: string): string | null =>
+  undatedLately({ now, expireAt, state: () => context }, ({ mint }) => mint === of);

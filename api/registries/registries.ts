@@ -14,7 +14,7 @@ const PAIRS_HELD = 2_000;
 
 /** `GET /origins` */
 export function originList(view: View): OriginsResponse {
-  const rows = view.one('origins');
+  const rows = view.single('origins');
   return {
     source: 'chain:Origin accounts',
     items: rows.map((row) => ({
@@ -29,7 +29,7 @@ export function originList(view: View): OriginsResponse {
 
 /** `GET /models` */
 export function modelList(view: View): ModelsResponse {
-  const rows = view.one('models');
+  const rows = view.single('models');
   return {
     source: 'chain:Model accounts',
     items: rows.map((row) => ({
@@ -73,7 +73,7 @@ export function quoteList(view: View, settings: ReadSettings, search: string): Q
     graduationMultiple: row.graduation_multiple,
   }));
   const source = catalogueSource(settings.launchpadVenueId);
-  if (items.length > 0 || view.one('hasCatalogue')) return { source, items };
+  if (items.length > 0 || view.single('hasCatalogue')) return { source, items };
   const isSet = settings.pricesFrom.includes('catalogue');
   const reason = isSet ? 'the catalogue was not read yet' : 'LAUNCHPAD_CATALOGUE_URL is not set';
   return { source, items, absent: true, reason };

@@ -12,10 +12,10 @@ const SOURCE = 'chain:VenueAccount.remote_asof';
 
 /** How fresh the newest attestation of each venue is. */
 export function attestor(view: View, settings: ReadSettings): StatusResponse['attestor'] {
-  const last = view.one('lastActions');
+  const last = view.single('lastActions');
   const newest = attestationsIn(view);
   const unlisted = unknownPoliciesReason(view);
-  view.until(nextSecond(view.now));
+  view.expireAt(nextSecond(view.now));
   return {
     lastActionAt: timeOf(last.attestor),
     perVenue: remoteVenues(settings).map(({ id, assetClass }) => {

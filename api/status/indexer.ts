@@ -8,7 +8,7 @@ import { streamPart } from './stream.ts';
 /** How far the index is: the lowest applied marker over all partitions, and how far back it is whole. */
 export function indexer(view: View): StatusResponse['indexer'] {
   const told = streamPart(view);
-  const letters = view.one('deadLetters');
+  const letters = view.single('deadLetters');
   const state = view.state();
   const { applied } = state;
   // 0 at first: partitions are declared before anything of them is applied.

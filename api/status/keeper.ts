@@ -17,8 +17,8 @@ type KeeperKind = StatusResponse['keeper']['last24h'][number];
 
 /** What the permissionless instructions did of late; not the health of any one keeper. */
 export function keeper(view: View): StatusResponse['keeper'] {
-  const last = view.one('lastActions');
-  const kinds = view.one('keeperOfDay');
+  const last = view.single('lastActions');
+  const kinds = view.single('keeperOfDay');
   const reason = dayReason(view);
   const undated = (kind: string) => undatedLately(view, (event) => event.kind === kind);
   return {

@@ -10,7 +10,7 @@ import { venues } from './venues.ts';
 
 /** `GET /status` */
 export function status(view: View, settings: ReadSettings): StatusResponse {
-  const config = view.one('config');
+  const config = view.single('config');
   return {
     protocol: {
       paused: config === null ? null : config.paused === 1,

@@ -7,7 +7,7 @@ type Indexer = StatusResponse['indexer'];
 
 /** The state of the stream: what ingestion reported last, as long as it keeps reporting. */
 export function streamPart(view: View): Pick<Indexer, 'stream' | 'followed'> {
-  const told = view.one('stream');
+  const told = view.single('stream');
   if (told === null) {
     const reason = 'no ingestion has told of its stream yet';
     return {
@@ -28,7 +28,7 @@ export function streamPart(view: View): Pick<Indexer, 'stream' | 'followed'> {
       followed,
     };
   }
-  view.until(expiresAt);
+  view.expireAt(expiresAt);
   const since = isoMillis(Number(told.since));
   return { stream: { connected: told.connected === 1, since, reason: told.reason }, followed };
 }

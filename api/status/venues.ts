@@ -14,8 +14,8 @@ type Venues = StatusResponse['venues'];
 
 /** Whether the programs exist and how long ago each venue last answered. */
 export function venues(view: View, settings: ReadSettings, config: ProtocolConfigRow | null): Venues {
-  const programs = view.one('programStatuses');
-  const statuses = view.one('venueStatuses');
+  const programs = view.single('programStatuses');
+  const statuses = view.single('venueStatuses');
   const launchpad = config?.launchpad_program ?? settings.launchpadProgramId;
   const amm = config?.amm_program ?? settings.ammProgramId;
   return {
@@ -38,7 +38,7 @@ function programReach(
   const source = 'chain:getAccountInfo' as const;
   if (row === undefined) return { reachable: null, programId, source, reason: 'not polled yet' };
   const readAt = Number(row.read_at);
-  view.until(agesAt(readAt, readingMaxAgeMs, view.now));
+  view.expireAt(agesAt(readAt, readingMaxAgeMs, view.now));
   const reason = agedReason(readAt, readingMaxAgeMs, view.now) ?? row.error;
   if (reason !== null) return { reachable: null, programId, source, reason };
   return { reachable: row.exists === 1, programId, source };
@@ -55,11 +55,11 @@ function readingAge(
     const readAt = Number(good.read_at);
     const reason = agedReason(readAt, Number.POSITIVE_INFINITY, view.now);
     if (reason !== null) {
-      view.until(agesAt(readAt, Number.POSITIVE_INFINITY, view.now));
+      view.expireAt(agesAt(readAt, Number.POSITIVE_INFINITY, view.now));
       return absent(POLLER_SOURCE, reason);
     }
     const age = Math.floor((view.now - readAt) / 1000);
-    view.until(readAt + (age + 1) * 1000);
+    view.expireAt(readAt + (age + 1) * 1000);
     return figure(age, POLLER_SOURCE, isoMillis(readAt));
   }
   return absent(POLLER_SOURCE, neverReadReason(venue, rows, settings));

@@ -81,7 +81,7 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
     // Read first: memory that was not read for a while does not know whether it still holds.
     const made = await latest.read(indexPosition);
     // Nothing was applied since: a client that comes and goes causes no new queries.
-    if (at !== null && at.store === store && latest.held(at.made)) return;
+    if (at !== null && at.store === store && latest.stillHolds(at.made)) return;
     const { slot } = made.value;
     const from = slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n;
     const window = createEventWindow(slot, made.value, await eventIdentities(store, from, slot, MOST_RECENT));
@@ -99,7 +99,7 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
       }
       const tip = at.window.tip();
       const waits = at.made.value.late !== tip.late;
-      if (at.store === store && latest.held(at.made) && !(waits && mayTellLate())) {
+      if (at.store === store && latest.stillHolds(at.made) && !(waits && mayTellLate())) {
         const again = takenBackAt(toldOnce.dueWhereItStands(now() - at.since), tip);
         toldOnce.toldWhereItStands(again);
         return again.length === 0 ? NOTHING : { events: again, gap: null };

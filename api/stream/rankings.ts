@@ -69,7 +69,7 @@ export function createRankingFeed(parts: RankingFeedParts) {
 
   /** Whether the ranking that was last sent still holds. */
   const holds = (told: Followed['told']): boolean =>
-    told !== null && told.store === latest.currentStore() && latest.held(told.made);
+    told !== null && told.store === latest.currentStore() && latest.stillHolds(told.made);
 
   async function makeAnew(question: string, followed: Followed): Promise<void> {
     const store = latest.currentStore();

@@ -34,7 +34,7 @@ test('all figures together go through what incomplete transactions lack once, ho
   );
   const incomplete = { policies: policies.list, days: days.list, undated: [], undatedEvents: [] };
   const state = { incomplete } as unknown as IndexState;
-  const view = { now: 0, until: () => {}, state: () => state };
+  const view = { now: 0, expireAt: () => {}, state: () => state };
   for (let at = 0; at < FIGURES; at += 1) {
     for (const [address, isLacking] of [
       [`account ${at}`, true],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { foldLines, rowsAt } from '../../api/latest/folded/chunk.ts';
 import type { Kind } from '../../api/latest/kinds/kind.ts';
-import { OF_POLICIES } from '../../api/latest/kinds/of-policies.ts';
+import { POLICY_KINDS } from '../../api/latest/kinds/policy-kinds.ts';
 import type { Store } from '../../clickhouse/client.ts';
 import { END, inOrderUpTo } from '../../clickhouse/in-order.ts';
 import { lastTransactions, lastTransactionsSince } from '../../clickhouse/queries/states/policy.ts';
@@ -114,7 +114,7 @@ async function writeEvents(): Promise<void> {
 const mints = [...NAMES, 'nobody'].map(key);
 const addresses = [...NAMES.keys()].map(addressOf).concat(key('nobody'));
 
-const KEYS: Record<keyof typeof OF_POLICIES, readonly string[]> = {
+const KEYS: Record<keyof typeof POLICY_KINDS, readonly string[]> = {
   ...{ policy: addresses, lastTransaction: addresses, venueAccounts: addresses },
   tokenAccount: [...policies.map((row) => row.bankroll as string), key('nobody')],
   ...{ mint: mints, totals: mints, claims: mints, claimsOfDay: mints, eventsOfDay: mints },
@@ -122,10 +122,10 @@ const KEYS: Record<keyof typeof OF_POLICIES, readonly string[]> = {
   venueReading: [...NAMES, 'nobody'].map(remote),
 };
 
-test.each(Object.keys(OF_POLICIES) as (keyof typeof OF_POLICIES)[])(
+test.each(Object.keys(POLICY_KINDS) as (keyof typeof POLICY_KINDS)[])(
   'all of %s as it is read in order is what is read by key, however it is cut',
   async (name) => {
-    const kind = OF_POLICIES[name] as unknown as Kind<unknown>;
+    const kind = POLICY_KINDS[name] as unknown as Kind<unknown>;
     const { ordered } = kind;
     const now = TIME * 1000;
     const byKey = await kind.load(store, KEYS[name], now, { busyAmong: async () => new Set() });
@@ -183,7 +183,7 @@ test('claims of a mint of which others may be newer than those that were found a
     'policy_totals',
     Object.entries(told).map(([name, count]) => totalsRow(name, { claim_count: String(count) })),
   );
-  const { ordered } = OF_POLICIES.claims;
+  const { ordered } = POLICY_KINDS.claims;
   const stretch = { behind: '', last: END, most: 1_000 };
   const chunk = await foldLines((await ordered?.read(own, stretch, 0)) ?? '', stretch);
   const foundOf = (name: string) => {

@@ -41,7 +41,7 @@ export function protocolHistory(view: View, settings: ReadSettings, range: Range
 function printedNow(view: View, { launchpadVenueId }: ReadSettings, to: number): string {
   const printed = view.longPart('history of now', '', () => {
     const quoteAt = createQuoteAt(view);
-    const byQuote = view.one('protocolNow').map((row) => {
+    const byQuote = view.single('protocolNow').map((row) => {
       const quote = { mint: row.quote_mint, ...quoteNameAt(view, launchpadVenueId, row.quote_mint) };
       return quoteAt(quote, Number(row.policies), row, () => null);
     });
@@ -88,7 +88,7 @@ function printedEnds(
       if (end < first || begin > last) return [];
       const name = `begun ${each} ${begin} ${stretch.length} ${names.tag}`;
       const begun = view.longPart<BegunAt | null>(name, null, () =>
-        begunAt(view.one('protocolBegun'), stretch, names.byMint),
+        begunAt(view.single('protocolBegun'), stretch, names.byMint),
       );
       // An answer without it is not sent, but made again.
       return begun === null ? [] : printedStretch(view, wanted, block, stretch, begun);
@@ -132,13 +132,13 @@ function sumsIn(view: View, block: BegunBlock, each: number): ProtocolHistoryRow
 
 function whichIn(view: View, { first, passed }: Block, each: number): string {
   const last = first + (passed - 1) * each;
-  return view.part(`which begun ${last}`, () => whichBefore(view.one('protocolBegun'), last));
+  return view.part(`which begun ${last}`, () => whichBefore(view.single('protocolBegun'), last));
 }
 
 /** The names of all quote assets, looked up once: a piece is printed again only where a name that it holds changes. */
 function namesIn(view: View, { launchpadVenueId }: ReadSettings) {
   return view.part('names of history', () => {
-    const mints = view.one('protocolBegun').map((row) => row.quote_mint);
+    const mints = view.single('protocolBegun').map((row) => row.quote_mint);
     const byMint = new Map(mints.map((mint) => [mint, quoteNameAt(view, launchpadVenueId, mint)]));
     return { byMint, tag: tagOf(JSON.stringify([...byMint])) };
   });

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Source } from '../../latest/cells/cells.ts';
 import type { Latest } from '../../latest/latest.ts';
-import { isLetGo, type Memo, memoryOf } from '../../latest/memos/memo.ts';
+import { isInvalidated, type Memo, memoryOf } from '../../latest/memos/memo.ts';
 import type { View } from '../../latest/view.ts';
 import type { RouteReply } from '../route.ts';
 import { createReadsForAll, type InTurn } from '../turns/read-for-all.ts';
@@ -53,7 +53,7 @@ const EACH_BYTES = 2_400;
 
 /** @param clock milliseconds that only go forward */
 export function createSharedAnswers(
-  latest: Pick<Latest, 'read' | 'readNow' | 'held'>,
+  latest: Pick<Latest, 'read' | 'readNow' | 'stillHolds'>,
   maxBytes: number,
   clock = () => performance.now(),
   mostInPieces = PIECES_BYTES,
@@ -95,7 +95,7 @@ export function createSharedAnswers(
 
   const keep = (key: string, made: Memo<RouteReply>, now = answerOf(made.value), whole = ready): Kept => {
     // Not kept, but answered: the clients that wait for it began with that memory, too.
-    if (isLetGo(made)) return { made: { ...made, value: null }, answer: keptForm(now) };
+    if (isInvalidated(made)) return { made: { ...made, value: null }, answer: keptForm(now) };
     forgetFormer(memoryOf(made));
     const before = keptOf(key);
     // Where it was made of other states but says the same, the bytes that are kept stay.
@@ -111,7 +111,7 @@ export function createSharedAnswers(
   const produce = async (key: string, make: Make): Promise<Kept> => keep(key, await latest.read(make));
 
   const heldOf = (known: Kept | undefined) =>
-    known !== undefined && latest.held(known.made) ? known.answer : null;
+    known !== undefined && latest.stillHolds(known.made) ? known.answer : null;
 
   return {
     kept: (key) => heldOf(keptOf(key)),
@@ -134,7 +134,7 @@ export function createSharedAnswers(
       if (running !== undefined) {
         const { made, answer } = await running;
         // That read may have begun before a change that this client has to see.
-        if (latest.held(made)) return answer;
+        if (latest.stillHolds(made)) return answer;
       }
       const flight = reads.underWay(key) ?? reads.next(key, () => produce(key, make), inTurn, address);
       return (await flight).answer;

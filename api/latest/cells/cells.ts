@@ -46,7 +46,7 @@ export interface Cells {
   /** All rows of a kind, folded; undefined for a kind that is not kept so. */
   folded(kind: KindName): Folded | undefined;
   /** Notes that a reader asked for this kind. */
-  asked(kind: KindName, clock: number): void;
+  markInUse(kind: KindName, clock: number): void;
   /** Whether a reader asked for it within IN_USE_MS. */
   isInUse(kind: KindName, clock: number): boolean;
 }
@@ -95,7 +95,7 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
       const table = tables[kind];
       const known = table.peek(key);
       const all = folded.get(kind);
-      if (all?.has(key)) all.told(key, text, until);
+      if (all?.has(key)) all.update(key, text, until);
       if (known !== undefined && isDeepStrictEqual(known.value, value)) {
         // The newer of two equal values: what is attached to it, such as the tally behind sums, may be another.
         Object.assign(known, { value, until });
@@ -109,14 +109,14 @@ export function createCells(maxBytes: number, maxFolded = MAX_FOLDED_BYTES): Cel
     drop: (kind, key) => {
       tables[kind].delete(key);
       const all = folded.get(kind);
-      if (all?.has(key)) all.told(key, null, 0);
+      if (all?.has(key)) all.update(key, null, 0);
     },
     keys: (kind) => tables[kind].keys(),
     clear: () => {
       for (const kind of NAMES) tables[kind].clear();
       for (const all of folded.values()) all.forget();
     },
-    asked: (kind, clock) => void askedAt.set(kind, clock),
+    markInUse: (kind, clock) => void askedAt.set(kind, clock),
     isInUse: (kind, clock) => clock - (askedAt.get(kind) ?? Number.NEGATIVE_INFINITY) <= IN_USE_MS,
   };
 }

@@ -78,7 +78,7 @@ export async function foldLines(text: string, { behind, last, most }: Stretch): 
 export const isKey = (text: string): boolean => /^[0-9A-Za-z]+$/.test(text);
 
 /** Whether a chunk that ends at this key or behind it has the key's rows. */
-export const tellsOf = ({ behind, last, lacksLast }: Chunk, key: string): boolean =>
+export const coversKey = ({ behind, last, lacksLast }: Chunk, key: string): boolean =>
   key > behind && !(lacksLast && key === last);
 
 /** The rows of a key that lies in a chunk, as the store gives them by their key, and their size as text. */

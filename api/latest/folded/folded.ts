@@ -1,5 +1,5 @@
 import { END, type Stretch } from '../../../clickhouse/in-order.ts';
-import { type Chunk, isKey, rowsAt, tellsOf } from './chunk.ts';
+import { type Chunk, coversKey, isKey, rowsAt } from './chunk.ts';
 
 /** What is known of a key: its rows as they were read, or the text of its value as it was last told. */
 export type FoldedValue = { rows: readonly object[]; chars: number } | { text: string; until: number };
@@ -8,10 +8,10 @@ export type FoldedValue = { rows: readonly object[]; chars: number } | { text: s
 export interface Folded {
   /** Undefined where the store has to be asked. */
   get(key: string): FoldedValue | undefined;
-  /** Whether changes of a key have to be passed to `told`. */
+  /** Whether changes of a key have to be passed to `update`. */
   has(key: string): boolean;
   /** Takes the value of a key that was read by itself. @param text null: it is another, and nobody knows which */
-  told(key: string, text: string | null, until: number): void;
+  update(key: string, text: string | null, until: number): void;
   /** Forgets everything, where any of it may be old. */
   forget(): void;
   /** Whether nothing of it was read. */
@@ -67,7 +67,7 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
   const reach = () => chunks.at(-1)?.last ?? '';
   const chunkOf = (key: string): Chunk | undefined => {
     const chunk = chunks.find(({ last }) => key <= last);
-    return chunk !== undefined && tellsOf(chunk, key) ? chunk : undefined;
+    return chunk !== undefined && coversKey(chunk, key) ? chunk : undefined;
   };
   const sizeOf = (key: string, { text }: Told) => key.length + (text?.length ?? 0) + TOLD_OVERHEAD;
   const remove = (key: string) => {
@@ -126,7 +126,7 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
       const chunk = chunkOf(key);
       return chunk && rowsAt(chunk, key);
     },
-    told: (key, text, until) => {
+    update: (key, text, until) => {
       remove(key);
       moment += 1;
       const one = { text, until, at: moment };

@@ -162,7 +162,7 @@ export function list<Row>(
 }
 
 /** A kind of what a window of 24 hours holds, by key. */
-export function ofDay<Row>(
+export function dayWindow<Row>(
   touchedBy: Touched,
   none: Row,
   ask: (store: Store, keys: readonly string[], until: number) => Promise<Map<string, DayWindow<Row>>>,
@@ -186,7 +186,7 @@ export function ofDay<Row>(
 }
 
 /** A kind with a single value, whose key is ''. */
-export function one<Value>(
+export function single<Value>(
   touchedBy: Touched,
   none: Value,
   ask: (store: Store, now: number) => Promise<Value>,
@@ -202,7 +202,7 @@ export function one<Value>(
 }
 
 /** A kind with a single value that turns bring up to date from the changes, instead of reading all of it. */
-export function kept<Value>(
+export function refreshable<Value>(
   touchedBy: Touched,
   none: Value,
   ask: (store: Store) => Promise<Value>,
@@ -210,7 +210,7 @@ export function kept<Value>(
   options: Options = {},
 ): Kind<Value> {
   return {
-    ...one(touchedBy, none, (store) => ask(store), options),
+    ...single(touchedBy, none, (store) => ask(store), options),
     refresh: async (store, before, changes, read) => ({
       value: await refresh(store, before, changes, read),
       until: FOR_EVER,

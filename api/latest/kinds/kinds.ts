@@ -53,9 +53,9 @@ import {
   type VenueStatusRow,
   venueStatuses,
 } from '../../../clickhouse/queries/status/venue-state.ts';
-import { isFirstPage, type Kind, kept, list, ofDay, one, page, row } from './kind.ts';
-import { OF_HISTORY } from './of-history.ts';
-import { OF_POLICIES } from './of-policies.ts';
+import { HISTORICAL_KINDS } from './historical-kinds.ts';
+import { dayWindow, isFirstPage, type Kind, list, page, refreshable, row, single } from './kind.ts';
+import { POLICY_KINDS } from './policy-kinds.ts';
 import { loadPolicySums, NO_POLICY_SUMS, type PolicySums, refreshPolicySums } from './tallies/policies.ts';
 import {
   loadUnreadNames,
@@ -84,8 +84,8 @@ const RANKED_FROM = {
 
 /** All kinds that memory holds. */
 export const KINDS = {
-  ...OF_POLICIES,
-  ...OF_HISTORY,
+  ...POLICY_KINDS,
+  ...HISTORICAL_KINDS,
   pair: row<PairRow>({ catalogue: 'any' }, pairsOf),
   prices: list<PriceRow>({ prices: 'key' }, pricesOf, STEADY),
   activity: page<readonly EventRow[]>(
@@ -96,23 +96,23 @@ export const KINDS = {
     { isKeptUp: isFirstPage },
   ),
 
-  config: one<ProtocolConfigRow | null>({ protocol_config: 'any' }, null, protocolConfig),
-  origins: one<readonly OriginRow[]>({ origins: 'any' }, [], origins),
-  models: one<readonly ModelRow[]>({ models: 'any' }, [], models),
-  hasCatalogue: one({ catalogue: 'any' }, false, hasCatalogue),
-  currencies: one<CurrenciesRow | null>({ currencies: 'any' }, null, currencies),
-  stream: one<StreamStateRow | null>({ stream_state: 'any' }, null, streamState),
-  listed: one<ListedState>({ stream_state: 'any' }, NOTHING_LISTED, listedState),
+  config: single<ProtocolConfigRow | null>({ protocol_config: 'any' }, null, protocolConfig),
+  origins: single<readonly OriginRow[]>({ origins: 'any' }, [], origins),
+  models: single<readonly ModelRow[]>({ models: 'any' }, [], models),
+  hasCatalogue: single({ catalogue: 'any' }, false, hasCatalogue),
+  currencies: single<CurrenciesRow | null>({ currencies: 'any' }, null, currencies),
+  stream: single<StreamStateRow | null>({ stream_state: 'any' }, null, streamState),
+  listed: single<ListedState>({ stream_state: 'any' }, NOTHING_LISTED, listedState),
   /** Only asked for where no list of the program's accounts that is here is known to be whole. */
-  unreadNames: kept<UnreadNames>(
+  unreadNames: refreshable<UnreadNames>(
     { named_accounts: 'any', policies: 'any', venue_accounts: 'any', events: 'any' },
     NO_UNREAD_NAMES,
     loadUnreadNames,
     refreshUnreadNames,
     { sums: true },
   ),
-  venueStatuses: one<readonly VenueStatusRow[]>({ venue_status: 'any' }, [], venueStatuses),
-  programStatuses: one<readonly ProgramStatusRow[]>({ program_status: 'any' }, [], programStatuses),
+  venueStatuses: single<readonly VenueStatusRow[]>({ venue_status: 'any' }, [], venueStatuses),
+  programStatuses: single<readonly ProgramStatusRow[]>({ program_status: 'any' }, [], programStatuses),
   /** By the limit. */
   cataloguePairs: page<readonly CataloguePairRow[]>(
     { catalogue: 'any', prices: 'any' },
@@ -134,46 +134,46 @@ export const KINDS = {
   ),
 
   /** This and `venueSums` are null where there are too many rows: the kinds below ask ClickHouse for the sums then. */
-  policySums: kept<PolicySums | null>(
+  policySums: refreshable<PolicySums | null>(
     { policies: 'any', token_accounts: 'any' },
     NO_POLICY_SUMS,
     loadPolicySums,
     refreshPolicySums,
   ),
-  venueSums: kept<VenueSums | null>(
+  venueSums: refreshable<VenueSums | null>(
     { venue_accounts: 'any' },
     NO_VENUE_SUMS,
     loadVenueSums,
     refreshVenueSums,
   ),
-  quotesInUse: one<readonly string[]>({ policies: 'any' }, [], quotesInUse, SLOW),
-  quoteTotals: one<readonly QuoteTotalsRow[]>({ policies: 'any' }, [], quoteTotals, SLOW),
-  bridge: one<readonly BridgeRow[]>({ venue_accounts: 'any' }, [], bridgeFlow, SLOW),
-  days: one<readonly QuoteDayRow[]>({ events: 'any', policy_totals: 'any' }, [], daySeries, {
+  quotesInUse: single<readonly string[]>({ policies: 'any' }, [], quotesInUse, SLOW),
+  quoteTotals: single<readonly QuoteTotalsRow[]>({ policies: 'any' }, [], quoteTotals, SLOW),
+  bridge: single<readonly BridgeRow[]>({ venue_accounts: 'any' }, [], bridgeFlow, SLOW),
+  days: single<readonly QuoteDayRow[]>({ events: 'any', policy_totals: 'any' }, [], daySeries, {
     slow: true,
     sums: true,
   }),
-  backlog: one<BacklogRow>({ policies: 'any', token_accounts: 'any' }, NO_BACKLOG, feeBacklog, SLOW),
-  attestations: one<readonly { asset_class: number; remote_asof: string }[]>(
+  backlog: single<BacklogRow>({ policies: 'any', token_accounts: 'any' }, NO_BACKLOG, feeBacklog, SLOW),
+  attestations: single<readonly { asset_class: number; remote_asof: string }[]>(
     { venue_accounts: 'any' },
     [],
     newestAttestations,
     SLOW,
   ),
-  lastActions: one<{ keeper: string | null; attestor: string | null }>(
+  lastActions: single<{ keeper: string | null; attestor: string | null }>(
     { events: 'any' },
     { keeper: null, attestor: null },
     lastActions,
     SLOW,
   ),
-  keeperOfDay: ofDay<readonly KindCountRow[]>(
+  keeperOfDay: dayWindow<readonly KindCountRow[]>(
     { events: 'any' },
     [],
     async (store, _, until) => new Map([['', await keeperOfDay(store, until)]]),
     SLOW,
   ),
   /** Kept for a second only: nobody is notified of letters that a better decoder has read. */
-  deadLetters: one({ dead_letters: 'any' }, '0', deadLetterCount, { slow: true, keptMs: SECOND }),
+  deadLetters: single({ dead_letters: 'any' }, '0', deadLetterCount, { slow: true, keptMs: SECOND }),
 } as const satisfies Record<string, Kind<unknown>>;
 
 export type KindName = keyof typeof KINDS;

@@ -4,8 +4,8 @@ import type { Source } from '../cells/cells.ts';
 export interface Memo<T> {
   value: T;
   /**
-   * For an answer, the memory itself comes first; its stamp is gone once the memory was let go, since nobody moves the
-   * stamps of the other cells any more.
+   * For an answer, the memory itself comes first; its stamp is gone once the memory is invalidated, since nobody moves
+   * the stamps of the other cells any more.
    */
   cells: readonly Source[];
   stamps: readonly number[];
@@ -17,7 +17,7 @@ export interface Memo<T> {
 /** The memory that an answer was made of. */
 export const memoryOf = ({ cells }: Memo<unknown>): Source | undefined => cells[0];
 
-export const isLetGo = (made: Memo<unknown>): boolean => Number.isNaN(memoryOf(made)?.stamp);
+export const isInvalidated = (made: Memo<unknown>): boolean => Number.isNaN(memoryOf(made)?.stamp);
 
 /** Whether something made before would come out the same now. */
 export function holds(made: Memo<unknown>, now: number, clock: number): boolean {

@@ -18,7 +18,7 @@ export interface Rising {
 export function placesOf(rising: Rising, from: number, to: number, descending: boolean): OrderPlace[] {
   const { length, at } = rising;
   const end = Math.min(to, length);
-  const keyed = descending ? firstNot(0, length, (index) => at(index).key !== null) : 0;
+  const keyed = descending ? partitionPoint(0, length, (index) => at(index).key !== null) : 0;
   const found: OrderPlace[] = [];
   let next = from;
   while (next < Math.min(end, keyed)) {
@@ -27,8 +27,10 @@ export function placesOf(rising: Rising, from: number, to: number, descending: b
     const key = at(one).key as bigint;
     const isAt = (index: number) => index >= 0 && index < keyed && at(index).key === key;
     // Mostly there is only this one.
-    const low = isAt(one - 1) ? firstNot(0, one, (index) => (at(index).key as bigint) < key) : one;
-    const high = isAt(one + 1) ? firstNot(one, keyed, (index) => (at(index).key as bigint) <= key) : one + 1;
+    const low = isAt(one - 1) ? partitionPoint(0, one, (index) => (at(index).key as bigint) < key) : one;
+    const high = isAt(one + 1)
+      ? partitionPoint(one, keyed, (index) => (at(index).key as bigint) <= key)
+      : one + 1;
     const begun = keyed - high;
     for (; next < end && next - begun < high - low; next += 1) found.push(at(low + next - begun));
   }
@@ -47,7 +49,7 @@ export function risingOf(pieces: readonly (readonly OrderPlace[])[]): Rising {
     length: ends.at(-1) ?? 0,
     at: (index) => {
       if (index < startOf(which) || index >= (ends[which] as number))
-        which = firstNot(0, ends.length, (at) => (ends[at] as number) <= index);
+        which = partitionPoint(0, ends.length, (at) => (ends[at] as number) <= index);
       return pieces[which]?.[index - startOf(which)] as OrderPlace;
     },
   };
@@ -56,7 +58,7 @@ export function risingOf(pieces: readonly (readonly OrderPlace[])[]): Rising {
 /**
  * The first index in `from`..`to` where `holds` is false, by halving: it has to be true for all before, for none after.
  */
-export function firstNot(from: number, to: number, holds: (index: number) => boolean): number {
+export function partitionPoint(from: number, to: number, holds: (index: number) => boolean): number {
   let low = from;
   let high = to;
   while (low < high) {

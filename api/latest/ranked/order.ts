@@ -1,4 +1,4 @@
-import { firstNot, type OrderPlace, placesOf, type Rising, risingOf } from './direction.ts';
+import { type OrderPlace, partitionPoint, placesOf, type Rising, risingOf } from './direction.ts';
 import type { RankedRow } from './row.ts';
 
 /** A key to rank by; null is absent and comes last in both directions. */
@@ -64,11 +64,11 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
     return one.row.mint < other.row.mint ? -1 : one.row.mint > other.row.mint ? 1 : 0;
   };
   const atOf = (list: readonly OrderPlace[], place: OrderPlace): number =>
-    firstNot(0, list.length, (at) => compare(list[at] as OrderPlace, place) < 0);
+    partitionPoint(0, list.length, (at) => compare(list[at] as OrderPlace, place) < 0);
   /** The chunk that holds the first place not before this one; the last where there is none. */
   const chunkOf = (place: OrderPlace): number => {
     const isBefore = (chunk: OrderPlace[] | undefined) => compare(chunk?.at(-1) as OrderPlace, place) < 0;
-    const at = firstNot(0, chunks.length, (index) => isBefore(chunks[index]));
+    const at = partitionPoint(0, chunks.length, (index) => isBefore(chunks[index]));
     return Math.min(at, chunks.length - 1);
   };
   const remove = (place: OrderPlace) => {

@@ -28,11 +28,11 @@ export interface Ranked {
     read?: AlreadyRead,
   ): Promise<() => void>;
   /** Resolves once no build of all rows is under way. */
-  built(): Promise<void>;
+  whenBuilt(): Promise<void>;
   /** The error that kept the last turn from bringing the orders up; undefined where none did. */
   failure(): unknown;
   /** Notes that a reader asked. */
-  used(clock: number): void;
+  markInUse(clock: number): void;
   /** Changes where policies come or go, and where changes are known that are not in place yet. */
   version(): number;
 }
@@ -101,10 +101,10 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
     quotes: () => quotes,
     until: () => until,
     version: () => version,
-    used: (clock) => {
+    markInUse: (clock) => {
       usedAt = clock;
     },
-    built: async () => build?.done,
+    whenBuilt: async () => build?.done,
     failure: () => failure,
     load: async (store, changes, now, clock, read = NOTHING_READ) => {
       const need = wanted ?? loaded;

@@ -26,7 +26,7 @@ export interface RowsPage {
   total: number;
   rows: readonly RankedRow[];
   /** The sources that the page depends on: which rows stand on it, and how many there are in all. */
-  of: readonly Source[];
+  sources: readonly Source[];
 }
 
 /** Orders of the policies, each made when it is first asked for and kept in place from then on. */
@@ -154,7 +154,7 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
       const total = rows?.length ?? kept.order.size();
       kept.source.stamp = kept.order.moves();
       return {
-        of: rows === null ? [kept.source] : [kept.source, attributes],
+        sources: rows === null ? [kept.source] : [kept.source, attributes],
         total,
         rows: page.map(({ row }) => row),
       };

@@ -71,7 +71,7 @@ function histories(policies = begun) {
           const value = known[kind] ?? KINDS[kind].none;
           cells.set(kind, key, withText({ value, until: Number.POSITIVE_INFINITY }) as never, 0);
         }
-      named = reading.made(null).cells.length;
+      named = reading.toMemo(null).cells.length;
       if (reading.lacks.size === 0 && !reading.isUnfinished()) return made;
     }
   };

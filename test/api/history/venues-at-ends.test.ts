@@ -84,7 +84,7 @@ function longHistory(accounts: number, ends: number) {
         cells.set(kind, of, withText({ value: told[kind], until: FOR_EVER }), 0);
       return reading.view.get(kind, of);
     };
-    const view: View = { ...reading.view, get, one: (kind) => get(kind, ''), state: () => whole };
+    const view: View = { ...reading.view, get, single: (kind) => get(kind, ''), state: () => whole };
     const coin = {
       mint: key('m'),
       policy,

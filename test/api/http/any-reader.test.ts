@@ -23,7 +23,7 @@ let made = 0;
 const latest = {
   currentStore: () => ({ database: 'test' }),
   age: () => 0,
-  held: ({ stamps }: { stamps: number[] }) => stamps[0] === moment,
+  stillHolds: ({ stamps }: { stamps: number[] }) => stamps[0] === moment,
   readNow: (make: (view: never) => unknown) => {
     made += 1;
     if (made % 5 === 0) moment += 1;

@@ -51,7 +51,7 @@ test('whoever reads slowly gets his own pages, whatever was printed meanwhile', 
   const latest = {
     currentStore: () => ({ database: 'test' }),
     age: () => 0,
-    held: () => false,
+    stillHolds: () => false,
     readNow: (make: (view: never) => unknown) => ({
       value: make(null as never),
       cells: [],

@@ -203,7 +203,7 @@ test('pages of posts that Postgres does not answer take none of the places of th
   };
   const latest = {
     currentStore: () => ({ database: 'x' }),
-    ...{ age: () => 0, readNow: () => null, held: () => false },
+    ...{ age: () => 0, readNow: () => null, stillHolds: () => false },
     read: async () => ({
       value: { status: 200, body: { items: [] } },
       ...{ cells: [], stamps: [], until: Number.POSITIVE_INFINITY },

@@ -18,7 +18,7 @@ let held = true;
 const latest = {
   currentStore: () => ({ database: 'test' }),
   age: () => 0,
-  held: () => held,
+  stillHolds: () => held,
   readNow: (make: (view: never) => unknown) => ({
     value: make(null as never),
     cells: [],

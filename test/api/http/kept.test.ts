@@ -13,7 +13,7 @@ const SMALL = 1_000;
 function answers(took: number, mostInPieces?: number) {
   let now = 0;
   let made = 0;
-  const latest: Pick<Latest, 'read' | 'readNow' | 'held'> = {
+  const latest: Pick<Latest, 'read' | 'readNow' | 'stillHolds'> = {
     read: () => Promise.reject(new Error('nothing is waited for')),
     readNow: (make) => {
       now += took;
@@ -25,7 +25,7 @@ function answers(took: number, mostInPieces?: number) {
         until: Number.POSITIVE_INFINITY,
       };
     },
-    held: () => true,
+    stillHolds: () => true,
   };
   const shared = createSharedAnswers(latest, 1_000_000, () => now, mostInPieces);
   const ask = (at: number, bytes: number, rest?: TaggedBytes[]): number => {

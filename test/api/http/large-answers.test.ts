@@ -102,9 +102,9 @@ test('all bytes come, and others are answered while nobody reads them', async ()
     }),
   };
   const made = { cells: [], stamps: [], madeAt: 0, until: Number.POSITIVE_INFINITY };
-  const latest: Pick<Latest, 'readNow' | 'held' | 'age' | 'currentStore'> = {
+  const latest: Pick<Latest, 'readNow' | 'stillHolds' | 'age' | 'currentStore'> = {
     readNow: (make) => ({ value: make(null as never), ...made }),
-    held: () => true,
+    stillHolds: () => true,
     age: () => 0,
     currentStore: () => ({ database: 'none' }) as Store,
   };

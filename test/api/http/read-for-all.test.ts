@@ -9,7 +9,7 @@ import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
 /** Answers that need a read first; the test ends each read. */
 function coldAnswers() {
   const reads: { end(): void; fail(error: Error): void }[] = [];
-  const latest: Pick<Latest, 'read' | 'readNow' | 'held'> = {
+  const latest: Pick<Latest, 'read' | 'readNow' | 'stillHolds'> = {
     read: async (make) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       reads.push({ end: resolve, fail: reject });
@@ -23,7 +23,7 @@ function coldAnswers() {
       };
     },
     readNow: () => null,
-    held: () => false,
+    stillHolds: () => false,
   };
   const shared = createSharedAnswers(latest, 1_000_000);
   const ask = async (key: string, address: string, inTurn: InTurn): Promise<string> => {

@@ -88,14 +88,14 @@ test('stretch by stretch all of it is there, and nothing is known of what was no
 test('what was told while a stretch was being read stands, what was told before is what was read', async () => {
   const folded = createFolded(empty());
   await readAll(folded, allRows());
-  folded.told(LOW, 'told', 5);
-  folded.told(MIDDLE, null, 0);
+  folded.update(LOW, 'told', 5);
+  folded.update(MIDDLE, null, 0);
   expect([folded.get(LOW), folded.get(MIDDLE)]).toEqual([{ text: 'told', until: 5 }, undefined]);
   folded.forget();
-  folded.told(LOW, 'before', 0);
+  folded.update(LOW, 'before', 0);
   const flight = folded.begin();
-  folded.told(KEYS[11] as string, 'meanwhile', 0);
-  folded.told(KEYS[12] as string, null, 0);
+  folded.update(KEYS[11] as string, 'meanwhile', 0);
+  folded.update(KEYS[12] as string, null, 0);
   flight?.place(await stretchOf(allRows('new'), flight.stretch));
   await readAll(folded, allRows('new'));
   const known = [10, 11, 12, 13].map((at) => textOf(folded.get(KEYS[at] as string)));
@@ -118,8 +118,8 @@ test('a stretch that was being read when all of it became old is not placed', as
 test('of what was told while a stretch could not be read that alone is kept which lies in what was', async () => {
   const folded = createFolded(empty());
   const told = (flight: ReturnType<typeof folded.begin>) => {
-    folded.told(LOW, 'told', 0);
-    folded.told(HIGH, 'told', 0);
+    folded.update(LOW, 'told', 0);
+    folded.update(HIGH, 'told', 0);
     flight?.fail();
     return [textOf(folded.get(LOW)), textOf(folded.get(HIGH)), folded.has(HIGH)];
   };
@@ -133,10 +133,10 @@ test('where much was told since, all of it is read again, and no text is kept tw
   const room = empty();
   const folded = createFolded(room, 20_000);
   await readAll(folded, allRows());
-  for (const one of KEYS.slice(0, 500)) folded.told(one, 'told', 0);
+  for (const one of KEYS.slice(0, 500)) folded.update(one, 'told', 0);
   expect(folded.isDue()).toBe(true);
   const [used, flight] = [room.used, folded.begin()];
-  folded.told(MIDDLE, 'newer', 0);
+  folded.update(MIDDLE, 'newer', 0);
   flight?.place(await stretchOf(allRows('again'), flight.stretch));
   await readAll(folded, allRows('again'));
   expect([textOf(folded.get(LOW)), textOf(folded.get(HIGH))]).toEqual([
@@ -151,7 +151,7 @@ test('what cannot be read again stays while little was told since; all of it is 
   const room = empty();
   const folded = createFolded(room, 20_000);
   await readAll(folded, allRows());
-  const tellBytes = (bytes: number) => folded.told(LOW, 'x'.repeat(bytes), 5);
+  const tellBytes = (bytes: number) => folded.update(LOW, 'x'.repeat(bytes), 5);
   const failAgain = () => folded.begin()?.fail();
   tellBytes(30_000);
   expect([failAgain(), folded.isEmpty(), textOf(folded.get(HIGH))]).toEqual([false, false, first(1_990)]);
@@ -195,7 +195,7 @@ test.each(CANNOT)(
     cannot = true;
     const text = 'x'.repeat(2_000_000);
     for (const one of KEYS.slice(0, 20)) cells.set(kind, one, { value: [], until: 0, text, size: 0 }, now);
-    cells.asked(kind, now);
+    cells.markInUse(kind, now);
     expect(folding.isUnderWay()).toBe(false);
     folding.goOn(now);
     expect(folding.isUnderWay()).toBe(true);
@@ -227,7 +227,7 @@ test.each([
     ...{ store, cells, clock: Date.now, monotonic: () => 0 },
     ...{ mark: () => 'the same', before: async () => {} },
   });
-  cells.asked('claims', 0);
+  cells.markInUse('claims', 0);
   (await folding.begin(['claims']))();
   expect([cells.has('claims', HIGH), looks, sums]).toEqual([false, 1, 0]);
   folding.goOn(0);
@@ -258,7 +258,7 @@ test('a key with more rows than are read at once is asked for by itself; all tha
     ...{ mark: () => null, before: async () => {} },
   });
   (await folding.begin(['venueAccounts']))();
-  cells.asked('venueAccounts', 0);
+  cells.markInUse('venueAccounts', 0);
   folding.goOn(0);
   await awaited(() => expect(folding.isUnderWay()).toBe(false));
   const known = KEYS.map((one) => cells.get('venueAccounts', one)?.value);
@@ -277,7 +277,7 @@ test('a key that was left out is known once its rows are few, with what was told
   const others = allRows().filter(([one]) => String(one) > LOW);
   await readAll(folded, [...many, ...others]);
   const readAgain = async (rows: readonly unknown[][], meanwhile = () => {}) => {
-    folded.told(HIGH, 'x'.repeat(30_000), 0);
+    folded.update(HIGH, 'x'.repeat(30_000), 0);
     const flight = folded.begin();
     meanwhile();
     flight?.place(await stretchOf(rows, flight.stretch));
@@ -285,7 +285,7 @@ test('a key that was left out is known once its rows are few, with what was told
     return [KEYS[5] as string, LOW, MIDDLE].map((one) => textOf(folded.get(one)));
   };
   // A new key is in front: LOW is as long as before, and nothing that was told about it is kept.
-  const tell = () => folded.has(LOW) && folded.told(LOW, 'told', 0);
+  const tell = () => folded.has(LOW) && folded.update(LOW, 'told', 0);
   const added = [...rowsOf(5), ...many, ...others];
   expect(await readAgain(added, tell)).toEqual([first(5), undefined, first(1_000)]);
   expect([folded.has(LOW), folded.has(MIDDLE), folded.isDue()]).toEqual([false, true, false]);

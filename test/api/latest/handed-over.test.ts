@@ -66,7 +66,7 @@ test.each(['before', 'behind'] as const)(
     const before = await write();
     expect((await latest.read(applied)).value).toBe(before);
     pass();
-    handOver.advance();
+    handOver.noteUnknownChanges();
     hold(PARTS[place]);
     const first = latest.read(applied);
     await reached;
@@ -80,7 +80,7 @@ test.each(['before', 'behind'] as const)(
     const made = await first;
     await second;
     // No batch comes any more; a follower checks whether its answer still holds.
-    if (made.value !== newest) await awaited(() => expect(latest.held(made)).toBe(false));
+    if (made.value !== newest) await awaited(() => expect(latest.stillHolds(made)).toBe(false));
     expect((await latest.read(applied)).value).toBe(newest);
   },
 );

@@ -164,7 +164,7 @@ test('who finds no rest from the first look on tells of the gaps that he saw, an
     ...{ store: restless, feed: createHandOver(), clock: Date.now, maxBytes: 1_000_000 },
     monotonic: () => performance.now(),
   });
-  const { value } = await own.read((view) => ({ ...indexer(view), kinds: view.one('keeperOfDay') }));
+  const { value } = await own.read((view) => ({ ...indexer(view), kinds: view.single('keeperOfDay') }));
   expect(value).toMatchObject({
     history: { source: 'rpc', reason: expect.stringMatching(/at this moment$/) },
     incompleteTransactions: { absent: true },
@@ -183,7 +183,7 @@ test('where that has come to rest they are told with the next turn, though nothi
   await memory.turn();
   expect(await readSums(historyReason)).toMatch(/201 to 999 and of \d+ more gaps are not read yet/);
   // Values that are not read with the turns must fit the missing mark too.
-  await expect(memory.read((view) => view.one('days'))).resolves.toMatchObject({ value: [] });
+  await expect(memory.read((view) => view.single('days'))).resolves.toMatchObject({ value: [] });
 });
 
 test.each([
@@ -298,7 +298,7 @@ test('what a reader asked before a change, and was answered while memory took it
     monotonic: () => performance.now(),
   });
   await own.turn();
-  const keeper = async () => (await own.read((view) => view.one('lastActions').keeper)).value;
+  const keeper = async () => (await own.read((view) => view.single('lastActions').keeper)).value;
   const before = keeper();
   await asked.promise;
   newest = '2';
@@ -326,5 +326,5 @@ test('what memory has meanwhile goes before what a reader has loaded for itself:
     ]),
     createTimeSlices(() => 0),
   );
-  expect(view.one('days')).toEqual(['newer']);
+  expect(view.single('days')).toEqual(['newer']);
 });

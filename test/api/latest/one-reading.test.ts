@@ -133,7 +133,7 @@ test('sums wait for a batch that moved what is missing and is not applied yet', 
   handOver.applied();
   await memory.turn();
   await stored.insert('gaps', [gapRow('1990')]);
-  const answer = memory.read((view) => [view.one('keeperOfDay'), view.state().openGaps] as const);
+  const answer = memory.read((view) => [view.single('keeperOfDay'), view.state().openGaps] as const);
   // More often than an answer is retried where there is nothing to wait for.
   await Promise.race([answer, awaited(() => expect(marks).toBeGreaterThan(25))]);
   handOver.applied();

@@ -97,7 +97,7 @@ test('windows that were read while the clock was ahead hold what they are to onc
   const made = await latest.read(day('second'));
   expect([made.value, asked.length]).toEqual([NOTHING, before]);
   at(NOW);
-  expect([latest.held(made), latest.readNow(day('first'))]).toEqual([false, null]);
+  expect([latest.stillHolds(made), latest.readNow(day('first'))]).toEqual([false, null]);
   for (const name of ['first', 'second', 'third'] as const)
     expect((await latest.read(day(name))).value).toEqual(all(name));
 });
@@ -135,7 +135,7 @@ test('who waits for a window while the clock is put back is told what it holds b
 
 test('who waits for what is read beside the turns is told so too, where the clock was put back in a turn of others', async () => {
   const { latest, at, reached, letGo } = open("actor = 'keeper'");
-  const keeper = (view: View) => view.one('keeperOfDay');
+  const keeper = (view: View) => view.single('keeperOfDay');
   at(AHEAD);
   const reading = latest.read(keeper);
   await reached;
@@ -149,7 +149,7 @@ test('who waits for what is read beside the turns is told so too, where the cloc
 
 test('what is told for a moment is not told until a clock that was ahead comes to it', async () => {
   const { latest, at } = open();
-  const letters = (view: View) => view.one('deadLetters');
+  const letters = (view: View) => view.single('deadLetters');
   at(AHEAD);
   expect((await latest.read(letters)).value).toBe('0');
   const letter = { id: 'one', what: 'event', at: 'x', reason: 'r', source: 'rpc', slot: null };

@@ -66,7 +66,7 @@ async function open(
     },
     times: { everyMs: 5, ...times },
   });
-  await serving.looked;
+  await serving.firstAttempt;
   const { currentStore } = serving;
   const api = await startApi(former, {
     memory: { currentStore, times: { everyMs: 5, ...memory }, signal: stop.signal },
@@ -150,7 +150,7 @@ function shareAnswers(serving: () => Store) {
   const keyOf = (path: string) => `${serving().database} ${path}`;
   let of: WeakRef<object>;
   const make = (view: View) => {
-    const origins = view.one('origins');
+    const origins = view.single('origins');
     of = new WeakRef(origins);
     return { status: 200, body: origins.map(({ name }) => name) };
   };
@@ -326,7 +326,7 @@ test('the memory of a database that serves no more is let go, though home stays 
     },
   }));
   const kept = async () => {
-    const { value } = await api.latest.read((view) => new WeakRef(view.one('quotesInUse')));
+    const { value } = await api.latest.read((view) => new WeakRef(view.single('quotesInUse')));
     return value;
   };
   const ofHome = await kept();
@@ -358,10 +358,10 @@ test('whoever waits for the first look has a store then, or is told at once that
   const slow = from(() => reached.promise);
   expect(slow.currentStore).toThrow('not connected yet');
   reached.resolve({ ...former, close: async () => {} });
-  await slow.looked;
+  await slow.firstAttempt;
   expect(slow.currentStore().database).toBe(former.database);
   const away = from(() => Promise.reject(new Error('refused')));
-  await away.looked;
+  await away.firstAttempt;
   expect(away.currentStore).toThrow('not connected yet');
   ends.push(slow.close, away.close);
 });
@@ -375,7 +375,7 @@ test('a database that nobody has said the program of is served until somebody sa
     onError: () => {},
     times: { everyMs: 5 },
   });
-  await serving.looked;
+  await serving.firstAttempt;
   expect(serving.currentStore().database).toBe(former.database);
   await declareProgram(former, key('theirs'), null);
   await expect(serving.refused).rejects.toThrow(`is of the program ${key('theirs')}`);

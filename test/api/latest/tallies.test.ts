@@ -133,7 +133,7 @@ test(`sums over all policies and venue accounts that are told what changed are t
       attestations: sorted(await newestAttestations(store)),
     });
     for (let moment = 0; moment < 5; moment += 1) {
-      const keeper = await memory.read((view) => view.one('keeperOfDay'));
+      const keeper = await memory.read((view) => view.single('keeperOfDay'));
       expect(keeper.value, `${now} in round ${round}`).toEqual((await keeperOfDay(store, now)).row);
       now += random.int(0, 4);
     }
@@ -234,7 +234,7 @@ test('of more policies than memory adds up it tells no sum, and the engine is as
   expect(await refreshPolicySums(many, null, changes, NOTHING_READ)).toBeNull();
   const asked: string[] = [];
   const view = {
-    one: (kind: string) => {
+    single: (kind: string) => {
       asked.push(kind);
       return kind === 'policySums' ? null : kind;
     },

@@ -41,7 +41,7 @@ function longAnswer({ partsBytes = 1_000_000, isOwn = false } = {}) {
         ),
       reading,
     );
-    const isShared = reading.made(null).until > 0;
+    const isShared = reading.toMemo(null).until > 0;
     return {
       ...{ answer, kept: now - begunAt, isShared },
       ...{ lacks: reading.lacks.size, unfinished: reading.isUnfinished() },

@@ -26,12 +26,12 @@ test('policies that are too many for memory are counted once a minute, and while
     for (let turn = 0; turn < count; turn += 1) {
       clock += TURN_MS;
       if (isAsked) {
-        ranked.used(clock);
+        ranked.markInUse(clock);
         ranked.look(NEED, 0);
       }
       const changes: Changes = new Map([['token_accounts', new Set([`account ${turn}`])]]);
       (await ranked.load(store, changes, 0, clock))();
-      await ranked.built();
+      await ranked.whenBuilt();
     }
     return counted;
   };

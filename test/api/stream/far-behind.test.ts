@@ -126,7 +126,7 @@ test('while more and more of it comes it is told every so often, and nobody is c
   const empty = { query: async () => [], aside: () => empty } as unknown as Store;
   const latest = {
     currentStore: () => empty,
-    held: ({ value }: { value: { late: number } }) => value.late === applied.late_batches,
+    stillHolds: ({ value }: { value: { late: number } }) => value.late === applied.late_batches,
     read: async (make: (view: object) => unknown) => ({
       value: make({ state: () => ({ applied: { ...applied }, gaps: [], openGaps: [] }) }),
     }),

@@ -7,7 +7,7 @@ import { awaited } from '../../support/awaited.ts';
 
 /** Memory of one database. */
 const latestOf = (held: boolean, read: (made: (view: object) => unknown) => Promise<object>): Latest =>
-  ({ held: () => held, currentStore: () => null, read }) as unknown as Latest;
+  ({ stillHolds: () => held, currentStore: () => null, read }) as unknown as Latest;
 const latest = latestOf(true, async () => ({ value: {}, cells: [] }));
 
 function feed() {
@@ -130,7 +130,8 @@ function counted() {
   const errors: string[] = [];
   const latest = {
     currentStore: () => state.store,
-    held: ({ cells }: { cells: number[] }) => state.holdsAll || (!state.isAway && cells[0] === state.count),
+    stillHolds: ({ cells }: { cells: number[] }) =>
+      state.holdsAll || (!state.isAway && cells[0] === state.count),
     read: async (make: (view: object) => unknown) => {
       if (state.isAway) throw new Error('the store has not answered for 10 s');
       return { value: make({}), cells: [state.count] };
@@ -200,7 +201,7 @@ test('while the store is away, and where another database serves, nobody new is 
 test('who leaves while others are told is followed no more', async () => {
   let [count, time] = [1, 0];
   const counting = {
-    ...{ currentStore: () => null, held: (made: { count: number }) => made.count === count },
+    ...{ currentStore: () => null, stillHolds: (made: { count: number }) => made.count === count },
     read: async (make: (view: object) => unknown) => ({ value: make({}), count }),
   } as unknown as Latest;
   const clients = createClients();

@@ -371,7 +371,7 @@ describe('refusals', () => {
     const asked = held.api.queries('FROM events_by_slot WHERE slot');
     expect(asked).toBeGreaterThan(0);
     // Nor after a while without readers, when memory is not kept warm any more.
-    await awaited(() => expect(held.api.latest.unasked()).toBeGreaterThan(A_WHILE_MS));
+    await awaited(() => expect(held.api.latest.idleMs()).toBeGreaterThan(A_WHILE_MS));
     for (let at = 0; at < 12; at += 1) {
       // A client's place becomes free a little after it has gone.
       const listener = await awaited(async () => {

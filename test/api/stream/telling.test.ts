@@ -85,7 +85,7 @@ test('what happens is put into words once for all who are told, and others have 
 test('a ranking that many follow is put into words once each time it changes, and told with turns of others between', async () => {
   const ranking = words('first rows');
   const latest = {
-    held: () => true,
+    stillHolds: () => true,
     currentStore: () => null,
     read: async () => ({ value: ranking.data, cells: [] }),
   } as unknown as Latest;

@@ -124,7 +124,7 @@ test('where the index stands it is told after ten seconds, and once more where i
   let applied = { slot: '1000', highest_slot: '1000', late_batches: 0 };
   const latest = {
     currentStore: () => empty,
-    held: (one: { of: object }) => one.of === applied,
+    stillHolds: (one: { of: object }) => one.of === applied,
     read: async (make: (view: object) => unknown) => ({
       value: make({ state: () => ({ applied, gaps: [], openGaps: [] }) }),
       of: applied,

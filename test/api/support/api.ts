@@ -116,16 +116,16 @@ export async function startApi(store: Store, { memory, ...options }: ApiOptions 
     },
     at: (millis) => {
       now = millis;
-      handOver.advance();
+      handOver.noteUnknownChanges();
     },
     insert: async (table, rows) => {
       await insertWritten(store, table, rows);
       if (table === 'events') await countKinds(store, rows as EventRow[]);
-      handOver.advance();
+      handOver.noteUnknownChanges();
     },
     truncate: async (...tables) => {
       for (const table of tables) await store.command(`TRUNCATE TABLE ${table}`);
-      handOver.advance();
+      handOver.noteUnknownChanges();
     },
     queries: (text) => queries.filter((sql) => sql.includes(text)).length,
     close,

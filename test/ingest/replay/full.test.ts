@@ -298,7 +298,7 @@ describe.skipIf(missing !== null)(
       });
       const seen: { events: number; database: string }[] = [];
       const read = async () => {
-        await follower.looked;
+        await follower.firstAttempt;
         while (!stop.signal.aborted) {
           seen.push(await look(follower.currentStore()));
           await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));

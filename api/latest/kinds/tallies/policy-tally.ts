@@ -85,8 +85,8 @@ export function createPolicyTally(most: number): PolicyTally {
     if (held[place] === UNREAD) unread += of;
   };
   const hold = (escrow: string): number => {
-    const known = escrows.at(escrow);
-    const place = known ?? escrows.take(escrow);
+    const known = escrows.placeOf(escrow);
+    const place = known ?? escrows.allocate(escrow);
     if (known === undefined) {
       holders[place] = 0;
       held[place] = UNREAD;
@@ -100,16 +100,16 @@ export function createPolicyTally(most: number): PolicyTally {
     countHeld(place, -1);
     holders[place] = (holders[place] as number) - 1;
     countHeld(place, 1);
-    if (holders[place] === 0) escrows.leave(place);
+    if (holders[place] === 0) escrows.free(place);
   };
 
   return {
     size: policies.size,
     putPolicy: (policy) => {
-      const known = policies.at(policy.address);
+      const known = policies.placeOf(policy.address);
       if (known !== undefined) count(known, -1);
       const before = known === undefined ? undefined : escrowOf[known];
-      const place = known ?? policies.take(policy.address);
+      const place = known ?? policies.allocate(policy.address);
       escrowOf[place] = hold(policy.quote_escrow);
       if (before !== undefined) letGo(before);
       quotes[place] = placeOfQuote(policy.quote_mint);
@@ -123,16 +123,16 @@ export function createPolicyTally(most: number): PolicyTally {
       count(place, 1);
     },
     dropPolicy: (address) => {
-      const place = policies.at(address);
+      const place = policies.placeOf(address);
       if (place === undefined) return;
       count(place, -1);
       letGo(escrowOf[place] as number);
       flags[place] = 0;
-      policies.leave(place);
+      policies.free(place);
     },
-    isEscrow: (address) => escrows.at(address) !== undefined,
+    isEscrow: (address) => escrows.placeOf(address) !== undefined,
     putEscrow: (address, escrow) => {
-      const place = escrows.at(address);
+      const place = escrows.placeOf(address);
       if (place === undefined) return;
       countHeld(place, -1);
       held[place] = escrow === undefined ? UNREAD : escrow.amount === '0' ? EMPTY : FULL;

@@ -5,12 +5,13 @@ import type { View } from '../../view.ts';
 
 /** Sums over all policies and venue accounts: from memory, or from ClickHouse where there are too many of them. */
 export const quoteTotalsIn = (view: View): readonly QuoteTotalsRow[] =>
-  view.one('policySums')?.totals ?? view.one('quoteTotals');
+  view.single('policySums')?.totals ?? view.single('quoteTotals');
 
-export const backlogIn = (view: View): BacklogRow => view.one('policySums')?.backlog ?? view.one('backlog');
+export const backlogIn = (view: View): BacklogRow =>
+  view.single('policySums')?.backlog ?? view.single('backlog');
 
 export const bridgeIn = (view: View): readonly BridgeRow[] =>
-  view.one('venueSums')?.bridge ?? view.one('bridge');
+  view.single('venueSums')?.bridge ?? view.single('bridge');
 
 export const attestationsIn = (view: View): readonly { asset_class: number; remote_asof: string }[] =>
-  view.one('venueSums')?.attestations ?? view.one('attestations');
+  view.single('venueSums')?.attestations ?? view.single('attestations');

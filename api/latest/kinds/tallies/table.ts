@@ -4,10 +4,10 @@
 export interface Table {
   /** Adds a column with `each` numbers for every place. */
   column<Numbers>(of: NumbersOf<Numbers>, each?: number): Numbers;
-  at(key: string): number | undefined;
+  placeOf(key: string): number | undefined;
   /** Takes a place for a new key; its numbers are still those of a former row. @throws RangeError beyond `most` */
-  take(key: string): number;
-  leave(place: number): void;
+  allocate(key: string): number;
+  free(place: number): void;
   size(): number;
   /** One behind the last place that is or was taken. */
   end(): number;
@@ -38,8 +38,8 @@ export function createTable(most: number): Table {
       columns.push({ buffer, bytes });
       return new Of(buffer);
     },
-    at: (key) => places.get(key),
-    take: (key) => {
+    placeOf: (key) => places.get(key),
+    allocate: (key) => {
       const place = free.pop() ?? names.length;
       if (place >= most) throw new RangeError(`more than ${most} rows`);
       if (place >= room) grow();
@@ -47,7 +47,7 @@ export function createTable(most: number): Table {
       names[place] = key;
       return place;
     },
-    leave: (place) => {
+    free: (place) => {
       places.delete(names[place] as string);
       names[place] = '';
       free.push(place);

@@ -90,7 +90,7 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
   const { port, close } = await listen(app, '127.0.0.1', 0);
   const api: AgentApi = {
     ...apiAt(`http://127.0.0.1:${port}`),
-    ...{ storedSlot: 0n, agentChanges: new Map(), index: 'up', written: handOver.advance, close },
+    ...{ storedSlot: 0n, agentChanges: new Map(), index: 'up', written: handOver.noteUnknownChanges, close },
   };
   return api;
 }

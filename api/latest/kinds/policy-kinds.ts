@@ -50,12 +50,12 @@ import {
   venueReadings,
   venueReadingsInOrder,
 } from '../../../clickhouse/queries/status/venue-state.ts';
-import { type Hints, list, ofDay, row } from './kind.ts';
+import { dayWindow, type Hints, list, row } from './kind.ts';
 
 const STEADY = { steady: true } as const;
 
 /** Kinds that answers about policies are made of: all of their rows are kept. */
-export const OF_POLICIES = {
+export const POLICY_KINDS = {
   policy: row<StoredPolicy>({ policies: 'key' }, policiesAt, {
     ...{ ...STEADY, inOrder: policiesInOrder },
     since: policiesSince,
@@ -89,11 +89,11 @@ export const OF_POLICIES = {
     ...{ ...STEADY, sums: true },
     inOrder: policyTotalsInOrder,
   }),
-  claimsOfDay: ofDay({ events: 'key' }, NO_CLAIMS, claimsOfDay, {
+  claimsOfDay: dayWindow({ events: 'key' }, NO_CLAIMS, claimsOfDay, {
     ...{ ...STEADY, heavy: true },
     all: { inOrder: claimsOfDayInOrder, windowOf: claimsWindow },
   }),
-  eventsOfDay: ofDay({ events: 'key' }, NO_EVENTS, eventsOfDay, {
+  eventsOfDay: dayWindow({ events: 'key' }, NO_EVENTS, eventsOfDay, {
     ...{ ...STEADY, heavy: true },
     all: { inOrder: eventsOfDayInOrder, windowOf: eventsWindow },
   }),

@@ -20,7 +20,7 @@ import {
   protocolNow,
 } from '../../../clickhouse/queries/history/protocol.ts';
 import type { QuoteSumsNow } from '../../../clickhouse/queries/history/quote-sums.ts';
-import { one, page } from './kind.ts';
+import { page, single } from './kind.ts';
 
 const LONG = { long: true } as const;
 
@@ -38,7 +38,7 @@ const endsBetween = (first: number, last: number, each: number): number[] =>
   Array.from({ length: Math.floor((last - first) / each) + 1 }, (_, at) => first + at * each);
 
 /** Kinds of past states, by the hour. */
-export const OF_HISTORY = {
+export const HISTORICAL_KINDS = {
   /** What is kept of hours that every partition of the log has passed. */
   coinHistory: page<CoinHistoryRows>(
     { events: 'key', prices: 'any', ...HISTORY_FROM },
@@ -61,7 +61,7 @@ export const OF_HISTORY = {
       protocolHistoryRows(store, endsBetween(Number(first), Number(last), Number(each)), Number(passed)),
     { ...LONG, sizeOf: protocolHistoryBytes },
   ),
-  protocolBegun: one<readonly BegunPolicies[]>({ policies: 'any' }, [], begunPolicies, {
+  protocolBegun: single<readonly BegunPolicies[]>({ policies: 'any' }, [], begunPolicies, {
     slow: true,
     ...LONG,
   }),
@@ -73,7 +73,7 @@ export const OF_HISTORY = {
       quoteStepSums(store, HISTORY_KINDS, { first: Number(first), last: Number(last), each: Number(each) }),
     { ...LONG, sums: true, sizeOf: quoteStepBytes },
   ),
-  protocolNow: one<readonly QuoteSumsNow[]>(
+  protocolNow: single<readonly QuoteSumsNow[]>(
     { policies: 'any', venue_accounts: 'any', token_accounts: 'any' },
     [],
     protocolNow,
