@@ -3,7 +3,7 @@ import Koa, { type Context, type Next } from 'koa';
 import type { Latest } from '../latest/latest.ts';
 import type { View } from '../latest/view.ts';
 import { ageField } from './answers/age.ts';
-import { answerOf, hasIt, send, sendJson, sendStream } from './answers/answers.ts';
+import { answerOf, matchesEtag, send, sendJson, sendStream } from './answers/answers.ts';
 import { createLargeAnswers, type SendLarge } from './answers/large-answers.ts';
 import { createPackedAnswers, type PackedAnswers } from './answers/packed-answers.ts';
 import { stateOf } from './answers/request-state.ts';
@@ -13,7 +13,7 @@ import { BODY_MAX, ClientGoneError, parseJson, readBody, TOO_LARGE, WHY_TOO_LARG
 import { clientAddress } from './client-address.ts';
 import { createKeptTargets, type KeptTargets } from './kept-targets.ts';
 import {
-  ALWAYS,
+  COMMON_HEADERS,
   failuresAsJson,
   forAllOrigins,
   measured,
@@ -23,12 +23,12 @@ import {
   unreadableTargets,
 } from './middleware.ts';
 import { queryProperties } from './openapi.ts';
-import { mayBeKept, type OwnRoute, type Route, type SharedContext, type SharedRoute } from './route.ts';
+import { type OwnRoute, type Route, type SharedContext, type SharedRoute, supportsEtag } from './route.ts';
 import { routing } from './routing.ts';
 import { createModestClients } from './turns/modest-clients.ts';
 import type { InTurn } from './turns/read-for-all.ts';
 import { createReadGate, type ReadGate } from './turns/read-gate.ts';
-import { type AlsoKept, createTurns, type Turns } from './turns/turns.ts';
+import { type ChargeThread, createTurns, type Turns } from './turns/turns.ts';
 
 export interface HttpOptions extends Reporting {
   latest: Latest;
@@ -68,7 +68,7 @@ export function createHttp(routes: readonly Route[], options: HttpOptions): Koa 
   const backlog = createSendBacklog(options.backlogBytes ?? mostWaiting(process.constrainedMemory()));
   const addressOf = addressBy(options.trustProxy ?? 0);
   const keptTargets = createKeptTargets({
-    ...{ latest: options.latest, always: ALWAYS, reporting: options },
+    ...{ latest: options.latest, commonHeaders: COMMON_HEADERS, reporting: options },
     ...{ shared, packed, turns, backlog, addressOf },
   });
   const reads = { shared, packed, gate, longGate, postgresGate, sendLarge, keptTargets };
@@ -99,10 +99,10 @@ function inTurn(turns: Turns, backlog: SendBacklog, addressOf: (ctx: Context) =>
     const state = stateOf(ctx);
     state.address = address;
     if (WAITS_FOR_NOTHING.has(ctx.path)) return next();
-    const { refusal, alsoKept: inItsTurn } = state;
+    const { refusal, chargeThread: inItsTurn } = state;
     if (refusal !== undefined) throw refusal;
-    const answer = async (alsoKept: AlsoKept) => {
-      state.alsoKept = alsoKept;
+    const answer = async (chargeThread: ChargeThread) => {
+      state.chargeThread = chargeThread;
       // Nobody is there to be answered.
       if (ctx.req.socket.destroyed) throw new ClientGoneError('the client went away before its turn');
       await next();
@@ -154,7 +154,7 @@ async function answerShared(
   const inGate = route.long === true ? longGate : gate;
   const inTurn: InTurn = (work) => inGate(address, work);
   const found = shared.ready(key, make) ?? (await shared.wait(key, make, inTurn, address));
-  const packing = packed.of(found, ctx.get('Accept-Encoding'), hasIt(ctx, found));
+  const packing = packed.formFor(found, ctx.get('Accept-Encoding'), matchesEtag(ctx, found));
   const form = packing instanceof Promise ? await packing : packing;
   ctx.set(ageField(latest));
   keptTargets.note(ctx.url, found, { database, key, path: route.path });
@@ -187,9 +187,9 @@ async function answerOwn(
     return;
   }
   const startedAt = performance.now();
-  send(ctx, answerOf(reply), route.mediaType !== undefined || mayBeKept(route));
+  send(ctx, answerOf(reply), route.mediaType !== undefined || supportsEtag(route));
   // The answer is printed after the waits of its handler, which the client's turn has not measured.
-  stateOf(ctx).alsoKept?.(performance.now() - startedAt);
+  stateOf(ctx).chargeThread?.(performance.now() - startedAt);
 }
 
 /** One key for all ways of asking for the same: only the parameters that the route knows, in the order of its table. */

@@ -1,7 +1,7 @@
 import type { Context, Next } from 'koa';
 import { createLru } from '../../runtime/lru.ts';
 import type { Latest } from '../latest/latest.ts';
-import { hasIt, sendKept } from './answers/answers.ts';
+import { matchesEtag, sendKept } from './answers/answers.ts';
 import type { Answer } from './answers/forms.ts';
 import type { PackedAnswers } from './answers/packed-answers.ts';
 import { stateOf } from './answers/request-state.ts';
@@ -21,7 +21,7 @@ interface KeptTarget {
 /**
  * Answers a request whose very target was asked for before and whose answer is kept, before any routing: the way
  * through all middleware costs more than such an answer. Any other request goes on to the next middleware in the same
- * turn: `startedAt`, and `alsoKept` or the `refusal` of a turn, are in the state of its context.
+ * turn: `startedAt`, and `chargeThread` or the `refusal` of a turn, are in the state of its context.
  */
 export interface KeptTargets {
   answer(ctx: Context, next: Next): Promise<void>;
@@ -37,7 +37,7 @@ export interface KeptTargetsParts {
   backlog: SendBacklog;
   addressOf(ctx: Context): string;
   /** Header fields of every answer, names and values in turns. */
-  always: readonly string[];
+  commonHeaders: readonly string[];
   reporting: Reporting;
 }
 
@@ -46,7 +46,7 @@ const MOST = 16_384;
 const LONGEST = 256;
 
 export function createKeptTargets(parts: KeptTargetsParts): KeptTargets {
-  const { latest, shared, packed, turns, backlog, addressOf, always, reporting } = parts;
+  const { latest, shared, packed, turns, backlog, addressOf, commonHeaders, reporting } = parts;
   const targets = createLru<KeptTarget>(MOST);
 
   const sendNow = (ctx: Context, { database, key }: KeptTarget, address: string): number | null => {
@@ -54,15 +54,15 @@ export function createKeptTargets(parts: KeptTargetsParts): KeptTargets {
     if (database !== latest.currentStore().database || latest.age() >= 1000) return null;
     const answer = shared.kept(key);
     if (answer?.status !== 200 || answer.rest !== undefined || ctx.req.socket.destroyed) return null;
-    const isKnown = hasIt(ctx, answer);
-    const form = packed.of(answer, ctx.get('Accept-Encoding'), isKnown);
+    const isKnown = matchesEtag(ctx, answer);
+    const form = packed.formFor(answer, ctx.get('Accept-Encoding'), isKnown);
     if (form instanceof Promise) {
       // The middleware behind this waits for the same packing, and gets its error.
       form.catch(() => {});
       return null;
     }
     if (!isKnown) backlog.note(address, ctx.res, form);
-    sendKept(ctx, form, isKnown, always);
+    sendKept(ctx, form, isKnown, commonHeaders);
     return isKnown ? 0 : form.bytes.length;
   };
 
@@ -75,13 +75,13 @@ export function createKeptTargets(parts: KeptTargetsParts): KeptTargets {
       const address = addressOf(ctx);
       let isPassedOn = false;
       try {
-        await turns(address, async (alsoKept) => {
+        await turns(address, async (chargeThread) => {
           const sent = sendNow(ctx, target, address);
           if (sent !== null) return sent;
           isPassedOn = true;
           const state = stateOf(ctx);
           state.startedAt = startedAt;
-          state.alsoKept = alsoKept;
+          state.chargeThread = chargeThread;
           await next();
           return ctx.length ?? 0;
         });

@@ -25,7 +25,7 @@ export function measured({ onAnswered }: Reporting) {
 }
 
 /** Header fields of every answer, names and values in turns. */
-export const ALWAYS: readonly string[] = [
+export const COMMON_HEADERS: readonly string[] = [
   ...['Access-Control-Allow-Origin', '*'],
   ...['Access-Control-Expose-Headers', 'Age, ETag, Link, Retry-After, WWW-Authenticate'],
   // Answers repeat what strangers wrote: no browser is to take one for a page.
@@ -33,7 +33,8 @@ export const ALWAYS: readonly string[] = [
 ];
 
 export function forAllOrigins({ res }: Context, next: Next): Promise<void> {
-  for (let at = 0; at < ALWAYS.length; at += 2) res.setHeader(ALWAYS[at] as string, ALWAYS[at + 1] as string);
+  for (let at = 0; at < COMMON_HEADERS.length; at += 2)
+    res.setHeader(COMMON_HEADERS[at] as string, COMMON_HEADERS[at + 1] as string);
   return next();
 }
 

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { InternalError } from '../../schemas/responses/parts.ts';
-import { mayBeKept, type Route } from './route.ts';
+import { type Route, supportsEtag } from './route.ts';
 
 type Json = Record<string, unknown>;
 
@@ -44,7 +44,7 @@ function operation(route: Route, named: Json): Json {
     ...(route.body === undefined ? {} : { requestBody: { required: true, content: content(route.body) } }),
     responses: {
       ...Object.fromEntries(responses),
-      ...(mayBeKept(route) ? { 304: { description: 'As the ETag in If-None-Match has it.' } } : {}),
+      ...(supportsEtag(route) ? { 304: { description: 'As the ETag in If-None-Match has it.' } } : {}),
     },
   };
 }

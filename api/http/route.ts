@@ -69,6 +69,6 @@ export interface OwnRoute extends RouteLine {
 }
 
 /** Whether a client that has the answer already gets a 304 to the ETag that it came with. */
-export function mayBeKept(route: Route): boolean {
+export function supportsEtag(route: Route): boolean {
   return route.cached || route.readsPostgres === true;
 }

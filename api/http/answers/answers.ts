@@ -36,7 +36,7 @@ export function sendStream(ctx: Context, { status, headers }: RouteReply, body: 
 /** Sends the answer, and nothing can be set after it; 304 where `kept` allows it and the client has it already. */
 export function send(ctx: Context, answer: Form, kept: boolean, sendLarge: SendLarge = endInPieces): void {
   const { res } = ctx;
-  const isKnown = kept && answer.status === 200 && hasIt(ctx, answer);
+  const isKnown = kept && answer.status === 200 && matchesEtag(ctx, answer);
   ctx.status = isKnown ? 304 : answer.status;
   const fields = fieldsOf(answer, kept, isKnown);
   for (let at = 0; at < fields.length; at += 2) res.setHeader(fields[at] as string, fields[at + 1] as string);
@@ -61,8 +61,13 @@ export function send(ctx: Context, answer: Form, kept: boolean, sendLarge: SendL
  * The same for a kept answer that is of one piece, with the header fields of every answer. It goes past Koa, which sets
  * fields one by one and looks at the body again: that costs as much as all else of a 304.
  */
-export function sendKept(ctx: Context, answer: Form, isKnown: boolean, always: readonly string[]): void {
-  const fields = [...always, ...fieldsOf(answer, true, isKnown)];
+export function sendKept(
+  ctx: Context,
+  answer: Form,
+  isKnown: boolean,
+  commonHeaders: readonly string[],
+): void {
+  const fields = [...commonHeaders, ...fieldsOf(answer, true, isKnown)];
   if (!isKnown) fields.push('Content-Length', String(answer.bytes.length));
   ctx.res.writeHead(isKnown ? 304 : answer.status, fields);
   ctx.respond = false;
@@ -95,7 +100,7 @@ export function sendJson(ctx: Context, status: number, body: unknown): void {
  * Whether the client has it already, in whatever form. Not Koa's `fresh`: a client that sends both a tag and
  * `Cache-Control: no-cache`, as fetch does, may have its 304.
  */
-export function hasIt(ctx: Context, { etag }: Form): boolean {
+export function matchesEtag(ctx: Context, { etag }: Form): boolean {
   const ifNoneMatch = ctx.headers['if-none-match'];
   if (ifNoneMatch === undefined) return false;
   const plain = etag.replace('W/', '');

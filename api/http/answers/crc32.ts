@@ -20,7 +20,7 @@ for (let at = 1; at < 53; at += 1) ZEROS.push(product(ZEROS[at - 1] as number, Z
 /**
  * The CRC-32 of two stretches of bytes behind each other, out of that of each. @param length of the second, in bytes
  */
-export function crc32Of(first: number, second: number, length: number): number {
+export function combineCrc32(first: number, second: number, length: number): number {
   let moved = first;
   for (let at = 0, left = length; left > 0; at += 1, left = Math.floor(left / 2))
     if (left % 2 === 1) moved = product(ZEROS[at] as number, moved);

@@ -8,8 +8,8 @@ import { createZippedPieces } from './zipped-pieces.ts';
 
 /** Answers in the form that a client takes, each made once and kept beside the bytes. */
 export interface PackedAnswers {
-  /** The answer as it is to be sent. @param hasIt whether the client has it already: then only its head is sent */
-  of(answer: Answer, acceptEncoding: string, hasIt: boolean): Form | Promise<Form>;
+  /** The answer as it is to be sent. @param isKnown whether the client has it already: then only its head is sent */
+  formFor(answer: Answer, acceptEncoding: string, isKnown: boolean): Form | Promise<Form>;
 }
 
 /** Smaller ones fit in a few packets, and stay as they are. */
@@ -74,15 +74,15 @@ export function createPackedAnswers(maxBytes: number, mostAtOnce = MOST_AT_ONCE)
   };
 
   return {
-    of: (answer, acceptEncoding, hasIt) => {
+    formFor: (answer, acceptEncoding, isKnown) => {
       const length = lengthOf(answer);
       if (length < LEAST_BYTES) return answer;
       const pieces = length > MOST_AT_HAND ? answer.rest : undefined;
       const encoding = preferredEncoding(acceptEncoding, pieces === undefined ? ENCODINGS : OF_PIECES);
       if (encoding === null) return asItIs(answer);
-      if (hasIt) return packedHead(answer);
+      if (isKnown) return packedHead(answer);
       if (pieces !== undefined) {
-        const whole = zipped.of([{ bytes: answer.bytes, tag: answer.etag }, ...pieces]);
+        const whole = zipped.zip([{ bytes: answer.bytes, tag: answer.etag }, ...pieces]);
         if (whole === null) return asItIs(answer);
         return whole instanceof Promise
           ? whole.then((parts) => packedForm(answer, encoding, parts))

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { AlsoKept } from '../turns/turns.ts';
+import type { ChargeThread } from '../turns/turns.ts';
 import type { Form } from './forms.ts';
 
 /** What the middleware of a request leave to each other. */
@@ -11,7 +11,7 @@ export interface RequestState {
   /** When it began, by `performance.now`; set where its turn came before any routing. */
   startedAt?: number;
   /** Given by the turn that it has. */
-  alsoKept?: AlsoKept;
+  chargeThread?: ChargeThread;
   /** Why it was given no turn. */
   refusal?: unknown;
   /** What was sent. */

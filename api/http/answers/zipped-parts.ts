@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
 import { ownBytes } from './buffer-pool.ts';
-import { crc32Of } from './crc32.ts';
+import { combineCrc32 } from './crc32.ts';
 
 /** A part of a gzip stream: blocks that end on a byte boundary and refer to nothing before them. */
 export interface ZippedPart {
@@ -35,7 +35,7 @@ export function zippedWhole(parts: readonly ZippedPart[]): [head: Buffer, ...res
   let crc = 0;
   let length = 0;
   for (const part of parts) {
-    crc = crc32Of(crc, part.crc, part.length);
+    crc = combineCrc32(crc, part.crc, part.length);
     length += part.length;
   }
   const end = Buffer.alloc(LAST_BLOCK.length + 8);

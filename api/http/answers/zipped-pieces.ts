@@ -5,7 +5,7 @@ import { type ZippedPart, zipPart, zipPartAtHand, zippedWhole } from './zipped-p
 /** Answers in pieces, each as one gzip stream; every piece is zipped once and kept. */
 export interface ZippedPieces {
   /** Null where so many pieces are being zipped that this answer is to be sent as it is. */
-  of(pieces: readonly TaggedBytes[]): Zipped | Promise<Zipped> | null;
+  zip(pieces: readonly TaggedBytes[]): Zipped | Promise<Zipped> | null;
 }
 
 type Zipped = ReturnType<typeof zippedWhole>;
@@ -33,7 +33,7 @@ export function createZippedPieces({ maxBytes, mostAtHand, mostAtOnce }: ZippedP
     ready.set(tag, part);
     return part;
   };
-  const zip = async ({ bytes, tag }: TaggedBytes): Promise<ZippedPart> => {
+  const zipPiece = async ({ bytes, tag }: TaggedBytes): Promise<ZippedPart> => {
     try {
       const part = await zipPart(bytes);
       ready.set(tag, part);
@@ -43,7 +43,7 @@ export function createZippedPieces({ maxBytes, mostAtHand, mostAtOnce }: ZippedP
     }
   };
   const shared = (piece: TaggedBytes): Promise<ZippedPart> => {
-    const flight = underWay.get(piece.tag) ?? zip(piece);
+    const flight = underWay.get(piece.tag) ?? zipPiece(piece);
     underWay.set(piece.tag, flight);
     return flight;
   };
@@ -57,7 +57,7 @@ export function createZippedPieces({ maxBytes, mostAtHand, mostAtOnce }: ZippedP
   };
 
   return {
-    of: (pieces) => {
+    zip: (pieces) => {
       // Looked up once: to keep one piece may drop another.
       const known = pieces.map(({ tag }) => ready.get(tag));
       const lacking = pieces.filter((_, at) => known[at] === undefined);

@@ -5,7 +5,7 @@ export interface Account {
   /** STRANGERS for the account that strangers have together. */
   address: string;
   /** Milliseconds, as of `at`. */
-  had: number;
+  usedMs: number;
   at: number;
 }
 
@@ -14,12 +14,12 @@ const STRANGERS = '';
 
 export interface Accounts {
   /** The account that the next request of an address is charged to. */
-  of(address: string): Account;
+  accountFor(address: string): Account;
   charge(account: Account, ms: number): void;
   /** The milliseconds it has used, halved with each second that went by since. */
-  had(account: Account): number;
+  usedMs(account: Account): number;
   /** Whether a client of another account asked recently. */
-  isOtherAbout(account: Account): boolean;
+  isOtherActive(account: Account): boolean;
 }
 
 const HALVED_IN_MS = 1_000;
@@ -32,7 +32,7 @@ const MOST_KNOWN = 20_000;
  * address each time gains nothing by it, and takes nothing from those that were here before.
  */
 export function createAccounts(now: () => number): Accounts {
-  const open = (address: string): Account => ({ address, had: 0, at: now() });
+  const open = (address: string): Account => ({ address, usedMs: 0, at: now() });
   const strangers = open(STRANGERS);
   const known = createLru<Account>(MOST_KNOWN);
   /**
@@ -41,10 +41,11 @@ export function createAccounts(now: () => number): Accounts {
   let last = { own: strangers, at: Number.NEGATIVE_INFINITY };
   let other = last;
 
-  const had = (account: Account, at = now()) => account.had * 0.5 ** ((at - account.at) / HALVED_IN_MS);
+  const usedNow = (account: Account, at = now()) =>
+    account.usedMs * 0.5 ** ((at - account.at) / HALVED_IN_MS);
   return {
-    had: (account) => had(account),
-    of: (address) => {
+    usedMs: (account) => usedNow(account),
+    accountFor: (address) => {
       const account = known.get(address);
       const own = account ?? open(address);
       if (account === undefined) known.set(address, own);
@@ -54,10 +55,10 @@ export function createAccounts(now: () => number): Accounts {
     },
     charge: (account, ms) => {
       const at = now();
-      account.had = had(account, at) + ms;
+      account.usedMs = usedNow(account, at) + ms;
       account.at = at;
     },
-    isOtherAbout: (account) => {
+    isOtherActive: (account) => {
       const { at } = last.own === account ? other : last;
       return now() - at <= ABOUT_MS;
     },

@@ -18,7 +18,7 @@ export interface ClientQueues {
   /**
    * Begins the first in the queue of that account which has used least of those that `may`; false where there is none.
    */
-  call(may: (account: Account) => boolean): boolean;
+  beginNext(may: (account: Account) => boolean): boolean;
 }
 
 interface Queue {
@@ -32,7 +32,7 @@ interface Queue {
  * @param now milliseconds that only go forward
  */
 export function createClientQueues(
-  accounts: Pick<Accounts, 'had'>,
+  accounts: Pick<Accounts, 'usedMs'>,
   most: number,
   waitMs: number,
   now = () => performance.now(),
@@ -42,7 +42,7 @@ export function createClientQueues(
   /** Those that are not empty; of accounts that have used the same, the first is next. */
   const queues: Queue[] = [];
   let isLooking = false;
-  const tooMany = () => new BusyError('too many reads wait');
+  const tooMany = () => new BusyError('too many requests are waiting');
 
   function queueFor(account: Account): Queue {
     const known = queueOf.get(account) ?? { account, waiting: [] };
@@ -85,12 +85,12 @@ export function createClientQueues(
     }, ms).unref();
   }
 
-  function leastHad(may: (account: Account) => boolean): Queue | null {
+  function leastUsed(may: (account: Account) => boolean): Queue | null {
     let least: Queue | null = null;
-    let leastHad = Number.POSITIVE_INFINITY;
+    let leastUsed = Number.POSITIVE_INFINITY;
     for (const queue of queues) {
-      const had = accounts.had(queue.account);
-      if (had < leastHad && may(queue.account)) [least, leastHad] = [queue, had];
+      const used = accounts.usedMs(queue.account);
+      if (used < leastUsed && may(queue.account)) [least, leastUsed] = [queue, used];
     }
     return least;
   }
@@ -106,8 +106,8 @@ export function createClientQueues(
       places += 1;
       lookForLate(waitMs);
     },
-    call: (may) => {
-      const queue = leastHad(may);
+    beginNext: (may) => {
+      const queue = leastUsed(may);
       const one = queue === null ? undefined : leave(queue, 0);
       if (queue === null || one === undefined) return false;
       // Of accounts that have used the same, another is next.

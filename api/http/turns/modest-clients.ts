@@ -3,7 +3,7 @@ export interface ModestClients {
   /** Notes that a client asked that has used little. */
   note(address: string): void;
   /** Notes that a client asked that has used much by now: nobody makes room for it. */
-  leave(address: string): void;
+  remove(address: string): void;
   /** Whether there are any. @param except the client that this is asked for: it makes no room for itself */
   anyRecent(except?: string): boolean;
 }
@@ -29,7 +29,7 @@ export function createModestClients(now: () => number): ModestClients {
         asked.set(address, last.asked);
       }
     },
-    leave: forget,
+    remove: forget,
     anyRecent: (except) => {
       const since = now() - RECENT_MS;
       for (const [address, { at }] of asked) {

@@ -54,16 +54,16 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
   let greedy = 0;
 
   const isModestAbout = ({ address }: Account) => own.anyRecent(address) || others.anyRecent(address);
-  const hasHadLittle = (account: Account) => accounts.had(account) <= LITTLE_MS;
+  const hasUsedLittle = (account: Account) => accounts.usedMs(account) <= LITTLE_MS;
   const placesOf = (part: number) => Math.max(1, Math.floor(atOnce * part));
   const mayBegin = (account: Account): boolean => {
-    const part = accounts.isOtherAbout(account) ? BESIDE_OTHERS : ALONE;
+    const part = accounts.isOtherActive(account) ? BESIDE_OTHERS : ALONE;
     if (all >= atOnce || (underWay.get(account) ?? 0) >= placesOf(part)) return false;
-    return hasHadLittle(account) || !isModestAbout(account) || greedy < placesOf(GREEDY);
+    return hasUsedLittle(account) || !isModestAbout(account) || greedy < placesOf(GREEDY);
   };
   /** Begins a read. What it gives ends the read, and begins those that may then begin. */
   const begin = (account: Account): (() => void) => {
-    const isGreedy = !hasHadLittle(account);
+    const isGreedy = !hasUsedLittle(account);
     const begunAt = now();
     all += 1;
     if (isGreedy) greedy += 1;
@@ -79,7 +79,7 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
     callAll();
   };
   const callAll = () => {
-    while (queues.call(mayBegin));
+    while (queues.beginNext(mayBegin));
   };
   const end = (account: Account) => {
     all -= 1;
@@ -91,14 +91,14 @@ export function createReadGate(options: ReadGateOptions): ReadGate {
   const turn = (account: Account): Promise<() => void> =>
     new Promise((resolve, refuse) => {
       const itsTurn = () => resolve(begin(account));
-      if (hasHadLittle(account)) own.note(account.address);
-      else own.leave(account.address);
+      if (hasUsedLittle(account)) own.note(account.address);
+      else own.remove(account.address);
       if (mayBegin(account) && !queues.has(account)) itsTurn();
       else queues.add(account, { begin: itsTurn, refuse });
     });
 
   return async (address, work) => {
-    const account = accounts.of(address);
+    const account = accounts.accountFor(address);
     const over = await turn(account);
     const startedAt = now();
     try {

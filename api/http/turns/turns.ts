@@ -3,13 +3,14 @@ import { createClientQueues } from './client-queues.ts';
 import { createModestClients, type ModestClients } from './modest-clients.ts';
 
 /** Charges the client of a request for the milliseconds that it kept the thread for after its first wait. */
-export type AlsoKept = (ms: number) => void;
+export type ChargeThread = (ms: number) => void;
 
 /**
  * Begins a request when it is its client's turn; `work` resolves to the number of bytes answered. The time that it
- * keeps the thread up to its first wait is measured here; what it keeps it for after that, it reports by `alsoKept`.
+ * keeps the thread up to its first wait is measured here; what it keeps it for after that, it reports by
+ * `chargeThread`.
  */
-export type Turns = (address: string, work: (alsoKept: AlsoKept) => Promise<number>) => Promise<void>;
+export type Turns = (address: string, work: (chargeThread: ChargeThread) => Promise<number>) => Promise<void>;
 
 export interface TurnsOptions {
   /** Milliseconds that only go forward. */
@@ -49,7 +50,7 @@ export function createTurns({
 }: TurnsOptions = {}): Turns {
   const accounts = createAccounts(now);
   const queues = createClientQueues(accounts, MOST, WAIT_MS);
-  const hasHadLittle = (account: Account) => accounts.had(account) <= LITTLE_MS;
+  const hasUsedLittle = (account: Account) => accounts.usedMs(account) <= LITTLE_MS;
   const anybody = () => true;
   /** Milliseconds in which requests were begun since the event loop last handled what came in. */
   let begun = 0;
@@ -86,16 +87,16 @@ export function createTurns({
   const callNext = () => {
     isCalling = false;
     begun = 0;
-    const may = isResting ? hasHadLittle : anybody;
+    const may = isResting ? hasUsedLittle : anybody;
     if (!isResting && queues.any()) oweWhatFollows();
-    while (begun < SLICE_MS) if (!queues.call(may)) return;
+    while (begun < SLICE_MS) if (!queues.beginNext(may)) return;
     begun = 0;
     callSoon();
   };
 
   return (address, work) =>
     new Promise((resolve, refuse) => {
-      const account = accounts.of(address);
+      const account = accounts.accountFor(address);
       const begin = () => {
         const startedAt = now();
         const answered = work((ms) => accounts.charge(account, ms));
@@ -107,9 +108,9 @@ export function createTurns({
           resolve();
         }, refuse);
       };
-      const isModest = hasHadLittle(account);
+      const isModest = hasUsedLittle(account);
       if (isModest) modest.note(account.address);
-      else modest.leave(account.address);
+      else modest.remove(account.address);
       if (isModest && begun < SLICE_MS && !queues.has(account)) begin();
       else queues.add(account, { begin, refuse });
       // Also where nobody waits: it sets `begun` back to 0.

@@ -129,7 +129,10 @@ describe('requests that are broken off, and floods', () => {
     const first = await Promise.race(flood);
     expect(first.status).toBe(503);
     expect(first.headers.get('retry-after')).toBe('1');
-    expect(await first.json()).toEqual({ error: 'too many reads wait; try again in 1 s', code: 'busy' });
+    expect(await first.json()).toEqual({
+      error: 'too many requests are waiting; try again in 1 s',
+      code: 'busy',
+    });
     expect((await fetch(`${url}/health`)).status).toBe(200);
     answer.reject(new Error('down'));
     // How many waited too long depends on the machine; the test of the gate checks the counts.

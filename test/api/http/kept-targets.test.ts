@@ -136,7 +136,7 @@ function kept({ status = 200, database = 'now', age = 0, isKept = true, turns = 
     packed: createPackedAnswers(1_000),
     turns,
     backlog: { note: () => {} } as SendBacklog,
-    ...{ addressOf: () => 'a', always: [], reporting: {} },
+    ...{ addressOf: () => 'a', commonHeaders: [], reporting: {} },
   });
   targets.note('/x', answerOf({ status: 200, body: {} }), { database: 'now', key: 'x', path: '/x' });
   return async (url: string) => {
@@ -157,7 +157,7 @@ function kept({ status = 200, database = 'now', age = 0, isKept = true, turns = 
 test('a target that is kept is sent; all else is passed on, in the same turn', async () => {
   expect(await kept({})('/x')).toEqual({ sent: [200], passedOn: 0, state: {} });
   expect(await kept({})('/y')).toEqual({ sent: [], passedOn: 1, state: {} });
-  const inItsTurn = { startedAt: expect.any(Number), alsoKept: expect.any(Function) };
+  const inItsTurn = { startedAt: expect.any(Number), chargeThread: expect.any(Function) };
   const passed = { sent: [], passedOn: 1, state: inItsTurn };
   expect(await kept({ isKept: false })('/x')).toEqual(passed);
   // A replay has switched to another database.
@@ -168,7 +168,7 @@ test('a target that is kept is sent; all else is passed on, in the same turn', a
 });
 
 test('who is refused a turn is passed on with that, and is told as any other', async () => {
-  const turns = () => Promise.reject(new BusyError('too many reads wait'));
+  const turns = () => Promise.reject(new BusyError('too many requests are waiting'));
   const { sent, passedOn, state } = await kept({ turns })('/x');
   expect([sent, passedOn, state]).toEqual([
     [],

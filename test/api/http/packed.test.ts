@@ -27,7 +27,7 @@ test.each(['br', 'gzip'])('what is kept of %s takes no more room than its bytes'
   const ofPieces = encoding === 'gzip' ? [{ ...answer(AT_HAND), rest: pieces }] : [];
   const answers = [answer(AT_HAND), answer(LARGE), ...ofPieces];
   for (const one of answers) {
-    const form = await packed.of(one, encoding, false);
+    const form = await packed.formFor(one, encoding, false);
     const kept = [form.bytes, ...(form.rest ?? []).map(({ bytes }) => bytes)].filter(
       ({ length }) => length > 20,
     );
@@ -92,7 +92,7 @@ describe('the forms of an answer', () => {
     async (encoding) => {
       const packed = createPackedAnswers(MAX_BYTES);
       const plain = answer(LARGE);
-      const form = await packed.of(plain, encoding, false);
+      const form = await packed.formFor(plain, encoding, false);
       expect(form.headers).toEqual({ 'Content-Encoding': encoding, Vary: 'Accept-Encoding' });
       expect(form.etag).toBe(`W/${plain.etag}`);
       expect(form.bytes.length).toBeLessThan(plain.bytes.length);
@@ -102,7 +102,7 @@ describe('the forms of an answer', () => {
 
   test('a small one stays as it is, and nobody waits for it', () => {
     const small = answer(8_000);
-    expect(createPackedAnswers(MAX_BYTES).of(small, 'br', false)).toBe(small);
+    expect(createPackedAnswers(MAX_BYTES).formFor(small, 'br', false)).toBe(small);
   });
 
   test.each(['br', 'gzip'] as const)(
@@ -110,31 +110,31 @@ describe('the forms of an answer', () => {
     (encoding) => {
       const packed = createPackedAnswers(MAX_BYTES, 0);
       const plain = answer(AT_HAND);
-      const form = packed.of(plain, encoding, false) as Answer;
+      const form = packed.formFor(plain, encoding, false) as Answer;
       expect([form.headers['Content-Encoding'], form.etag]).toEqual([encoding, `W/${plain.etag}`]);
       expect(unpacked(form).equals(plain.bytes as Buffer)).toBe(true);
-      expect((packed.of(answer(AT_HAND), encoding, false) as Answer).bytes).toBe(form.bytes);
+      expect((packed.formFor(answer(AT_HAND), encoding, false) as Answer).bytes).toBe(form.bytes);
     },
   );
 
   test('a large one as it is says that others get it otherwise', async () => {
     const plain = answer(LARGE);
-    const form = await createPackedAnswers(MAX_BYTES).of(plain, 'br;q=0', false);
+    const form = await createPackedAnswers(MAX_BYTES).formFor(plain, 'br;q=0', false);
     expect(form).toEqual({ ...plain, headers: { Vary: 'Accept-Encoding' } });
   });
 
   test('each form is made once, whoever asks meanwhile, and is there at once afterwards', async () => {
     const packed = createPackedAnswers(MAX_BYTES);
     const plain = answer(LARGE);
-    const forms = await Promise.all([packed.of(plain, 'br', false), packed.of(plain, 'br', false)]);
-    const again = packed.of(answer(LARGE), 'br', false) as Answer;
+    const forms = await Promise.all([packed.formFor(plain, 'br', false), packed.formFor(plain, 'br', false)]);
+    const again = packed.formFor(answer(LARGE), 'br', false) as Answer;
     expect(new Set([...forms, again].map((form) => form.bytes)).size).toBe(1);
   });
 
   test('where many are being made the next goes as it is; none is refused', async () => {
     const packed = createPackedAnswers(MAX_BYTES, 2);
     const plain = ['a', 'b', 'c', 'd'].map((text) => answer(LARGE, text));
-    const forms = await Promise.all(plain.map((one) => packed.of(one, 'gzip', false)));
+    const forms = await Promise.all(plain.map((one) => packed.formFor(one, 'gzip', false)));
     expect(forms.map(({ headers }) => headers['Content-Encoding'])).toEqual([
       'gzip',
       'gzip',
@@ -143,14 +143,16 @@ describe('the forms of an answer', () => {
     ]);
     for (const [at, form] of forms.entries())
       expect(unpacked(form).equals(plain[at]?.bytes as Buffer)).toBe(true);
-    expect((await packed.of(answer(LARGE, 'e'), 'gzip', false)).headers['Content-Encoding']).toBe('gzip');
+    expect((await packed.formFor(answer(LARGE, 'e'), 'gzip', false)).headers['Content-Encoding']).toBe(
+      'gzip',
+    );
   });
 
   test('what is kept is bounded in bytes: the least recently used is made again', async () => {
     const packed = createPackedAnswers(400_000);
     const plain = Array.from({ length: 4 }, () => answerOf({ status: 200, body: randomBytes(160_000) }));
-    for (const one of plain) await packed.of(one, 'gzip', false);
-    const isKept = plain.map((one) => !(packed.of(one, 'gzip', false) instanceof Promise));
+    for (const one of plain) await packed.formFor(one, 'gzip', false);
+    const isKept = plain.map((one) => !(packed.formFor(one, 'gzip', false) instanceof Promise));
     expect(isKept).toEqual([false, false, true, true]);
   });
 });

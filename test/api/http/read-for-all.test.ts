@@ -34,7 +34,7 @@ function coldAnswers() {
 }
 
 const atOnce: InTurn = (work) => work();
-const refused: InTurn = () => Promise.reject(new BusyError('too many reads wait'));
+const refused: InTurn = () => Promise.reject(new BusyError('too many requests are waiting'));
 
 /** A queue in which work waits until the test lets it go on or fails it. */
 function line() {
@@ -43,7 +43,7 @@ function line() {
     await promise;
     return work();
   };
-  return { inTurn, call: resolve, refuse: () => reject(new BusyError('too many reads wait')) };
+  return { inTurn, call: resolve, refuse: () => reject(new BusyError('too many requests are waiting')) };
 }
 
 test('a page that somebody waits for in a long line is read for the next who asks in his own turn, and once', async () => {

@@ -156,9 +156,9 @@ test('large answers count, and of those beyond what may wait the longest line is
 test('what is told behind the first wait counts, too', async () => {
   const { turns, ask, goOn, hasHad, begun } = thread();
   await hasHad('late', 1);
-  await turns('late', async (alsoKept) => {
+  await turns('late', async (chargeThread) => {
     await null;
-    alsoKept(200);
+    chargeThread(200);
     return 0;
   });
   goOn();

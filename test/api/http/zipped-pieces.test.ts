@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { answerOf } from '../../../api/http/answers/answers.ts';
-import { crc32Of } from '../../../api/http/answers/crc32.ts';
+import { combineCrc32 } from '../../../api/http/answers/crc32.ts';
 import { type Form, wholeOf } from '../../../api/http/answers/forms.ts';
 import { createPackedAnswers } from '../../../api/http/answers/packed-answers.ts';
 import { type TaggedBytes, taggedBytes } from '../../../api/http/answers/tagged-bytes.ts';
@@ -26,15 +26,15 @@ test(`checksums of stretches make that of both, whatever their lengths (seed ${S
     const bytes = randomBytes(Math.floor(random() ** 3 * 70_000));
     const cut = Math.floor(random() * (bytes.length + 1));
     const [first, second] = [bytes.subarray(0, cut), bytes.subarray(cut)];
-    expect(crc32Of(crc32(first), crc32(second), second.length)).toBe(crc32(bytes));
+    expect(combineCrc32(crc32(first), crc32(second), second.length)).toBe(crc32(bytes));
   }
 });
 
 test('zeros behind it, five gigabytes at once, are as many in parts', () => {
   const [first, all] = [crc32('first'), 5 * 2 ** 30];
   let inParts = first;
-  for (let part = 0; part < 5; part += 1) inParts = crc32Of(inParts, 0, all / 5);
-  expect(crc32Of(first, 0, all)).toBe(inParts);
+  for (let part = 0; part < 5; part += 1) inParts = combineCrc32(inParts, 0, all / 5);
+  expect(combineCrc32(first, 0, all)).toBe(inParts);
   expect(inParts).not.toBe(first);
 });
 
@@ -50,7 +50,7 @@ describe('an answer in pieces', () => {
           : noise(random() * 2_000),
       );
       const plain = answer(`head ${turn} ${'h'.repeat(random() * 100_000)}`, rest);
-      const form = await packed.of(plain, 'gzip', false);
+      const form = await packed.formFor(plain, 'gzip', false);
       const isPacked = form.headers['Content-Encoding'] === 'gzip';
       const bytes = isPacked ? gunzipSync(wholeOf(form)) : wholeOf(form);
       expect(bytes.equals(wholeOf(plain))).toBe(true);
@@ -62,13 +62,13 @@ describe('an answer in pieces', () => {
     const packed = createPackedAnswers(MAX_BYTES);
     const [first, second, other] = [noise(LARGE), noise(LARGE), noise(LARGE)];
     const [one, same] = await Promise.all([
-      packed.of(answer('one', [first, second]), 'gzip', false),
-      packed.of(answer('one', [first, second]), 'gzip', false),
+      packed.formFor(answer('one', [first, second]), 'gzip', false),
+      packed.formFor(answer('one', [first, second]), 'gzip', false),
     ]);
     // The first is the head.
     expect(partsOf(same).slice(1, 3)).toEqual(partsOf(one).slice(1, 3));
     expect(partsOf(same)[1]).toBe(partsOf(one)[1]);
-    const next = await packed.of(answer('two', [first, other]), 'gzip', false);
+    const next = await packed.formFor(answer('two', [first, other]), 'gzip', false);
     expect(partsOf(next)[1]).toBe(partsOf(one)[1]);
     expect(gunzipSync(wholeOf(next)).equals(wholeOf(answer('two', [first, other])))).toBe(true);
   });
@@ -76,14 +76,14 @@ describe('an answer in pieces', () => {
   test('of which only the head is new nobody waits', async () => {
     const packed = createPackedAnswers(MAX_BYTES);
     const rest = [noise(LARGE), noise(LARGE)];
-    await packed.of(answer('one', rest), 'gzip', false);
-    const form = packed.of(answer('two', rest), 'gzip', false) as Form;
+    await packed.formFor(answer('one', rest), 'gzip', false);
+    const form = packed.formFor(answer('two', rest), 'gzip', false) as Form;
     expect(gunzipSync(wholeOf(form)).equals(wholeOf(answer('two', rest)))).toBe(true);
   });
 
   test('goes as it is to who takes `br` alone, and says that others get it otherwise', async () => {
     const plain = answer('one', [noise(LARGE)]);
-    const form = await createPackedAnswers(MAX_BYTES).of(plain, 'br', false);
+    const form = await createPackedAnswers(MAX_BYTES).formFor(plain, 'br', false);
     expect(form).toEqual({ ...plain, headers: { Vary: 'Accept-Encoding' } });
   });
 
@@ -91,7 +91,7 @@ describe('an answer in pieces', () => {
     const packed = createPackedAnswers(MAX_BYTES, 2);
     const plain = [0, 1, 2].map((at) => answer(`${at}`, [noise(LARGE)]));
     const asked = [...plain, ...plain.slice(0, 1)];
-    const forms = await Promise.all(asked.map((one) => packed.of(one, 'gzip', false)));
+    const forms = await Promise.all(asked.map((one) => packed.formFor(one, 'gzip', false)));
     expect(forms.map(({ headers }) => headers['Content-Encoding'])).toEqual([
       'gzip',
       'gzip',
@@ -103,8 +103,8 @@ describe('an answer in pieces', () => {
   test('keeps so many bytes of pieces, and zips the rest again', async () => {
     const packed = createPackedAnswers(200_000);
     const plain = Array.from({ length: 4 }, (_, at) => answer(`${at}`, [noise(150_000)]));
-    for (const one of plain) await packed.of(one, 'gzip', false);
-    const isKept = plain.map((one) => !(packed.of(one, 'gzip', false) instanceof Promise));
+    for (const one of plain) await packed.formFor(one, 'gzip', false);
+    const isKept = plain.map((one) => !(packed.formFor(one, 'gzip', false) instanceof Promise));
     expect(isKept).toEqual([false, false, true, true]);
   });
 });

@@ -40,7 +40,7 @@ export const openBrowser = (): Promise<Browser> =>
 
 const BUSY: [status: number, words: string][] = [
   [500, 'the store has not answered for'],
-  [503, 'too many reads wait'],
+  [503, 'too many requests are waiting'],
 ];
 
 /** A page, and everything it did that no page of the explorer may do. */
