@@ -19,8 +19,8 @@ import {
   missedSince,
   type TakenBack,
 } from './event-window.ts';
+import { createGapReminders, takenBackAt } from './gap-reminders.ts';
 import type { ChainPosition, FilledIn } from './position.ts';
-import { createToldOnce, takenBackAt } from './told-once.ts';
 
 /** An event, the position of a client that has it, and the mint it is of. */
 export interface ChainEvent {
@@ -70,7 +70,7 @@ export interface ActivityFeed {
 /** The events of all policies as whole slots of them are applied: two queries a marker, for all clients. */
 export function createActivityFeed(latest: Latest, now = () => performance.now()): ActivityFeed {
   let at: { store: Store; window: EventWindow; made: Memo<IndexPosition>; since: number } | null = null;
-  const toldOnce = createToldOnce();
+  const reminders = createGapReminders();
   let lateToldAt = Number.NEGATIVE_INFINITY;
   const mayTellLate = () => now() - lateToldAt >= LATE_EVERY_MS;
   // Connections of their own: neither memory nor pages wait for streams, nor the news for what a client has missed.
@@ -100,8 +100,8 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
       const tip = at.window.tip();
       const waits = at.made.value.late !== tip.late;
       if (at.store === store && latest.stillHolds(at.made) && !(waits && mayTellLate())) {
-        const again = takenBackAt(toldOnce.dueWhereItStands(now() - at.since), tip);
-        toldOnce.toldWhereItStands(again);
+        const again = takenBackAt(reminders.dueAtStandstill(now() - at.since), tip);
+        reminders.remindedAtStandstill(again);
         return again.length === 0 ? NOTHING : { events: again, gap: null };
       }
       const made = await latest.read(indexPosition);
@@ -110,7 +110,7 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
       const late = mayTellLate() || closedGaps !== tip.closedGaps ? made.value.late : tip.late;
       if (at.store !== store && slot < tip.slot) {
         await begin(store);
-        return { events: [], gap: 'another database serves by now, and it is not as far' };
+        return { events: [], gap: 'another database serves now, and it is behind this position' };
       }
       if (slot < tip.slot) return NOTHING;
       const identities = await eventIdentities(store, at.window.readFrom(), slot, MOST_RECENT);
@@ -120,13 +120,13 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
       }
       const { window, takenBack, fresh } = at.window.movedTo(slot, { closedGaps, late }, identities);
       // Behind all else: a client that has it is at the tip.
-      const again = takenBackAt(toldOnce.dueAt(made.value, now()), window.tip());
+      const again = takenBackAt(reminders.dueAt(made.value, now()), window.tip());
       const isTooMuch = takenBack.length + fresh.length + again.length > MOST_AT_ONCE;
       const events = isTooMuch ? [] : [...takenBack, ...(await read(store, fresh, identities)), ...again];
       // Not before the events are read: if that fails, they are news the next time.
       at = { store, window, made, since: now() };
-      toldOnce.toldAgain(again);
-      toldOnce.told(takenBack, now());
+      reminders.reminded(again);
+      reminders.noteSent(takenBack, now());
       if (late !== tip.late) lateToldAt = now();
       if (isTooMuch) return { events, gap: 'too much happened at once' };
       return { events, gap: filledIn(tip, { closedGaps, late }) };

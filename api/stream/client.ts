@@ -24,15 +24,15 @@ export interface StreamClient {
   cut(reason: string): void;
   ended(): boolean;
   /** How many bytes stand in its queue. */
-  inLine(): number;
+  queuedBytes(): number;
   /** Waits until the queue is empty or the client has ended, `mostMs` at most. */
-  emptied(mostMs: number): Promise<void>;
+  whenDrained(mostMs: number): Promise<void>;
 }
 
 /** One connection: bounded in what waits for it, and told why it is ended. @param room counts what waits for all */
 export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed: () => void): StreamClient {
   const line: Buffer[] = [];
-  let inLine = 0;
+  let queuedBytes = 0;
   let isWanted = true;
   let ended = false;
   const onEmptied = new Set<() => void>();
@@ -64,7 +64,7 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
     for (const call of onEmptied) call();
   };
   const leave = (bytes: Buffer) => {
-    inLine -= bytes.length;
+    queuedBytes -= bytes.length;
     room.take(bytes);
   };
   const leaveAll = () => {
@@ -74,7 +74,7 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
     // The queue is empty then.
     if (isWanted) return give(bytes);
     line.push(bytes);
-    inLine += bytes.length;
+    queuedBytes += bytes.length;
     room.add(bytes);
   };
   body.once('close', () => {
@@ -98,9 +98,9 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
    * more: what waits becomes less where the client takes some of it.
    */
   const endWhoTakesNothing = () => {
-    let waited = inLine + body.readableLength;
+    let waited = queuedBytes + body.readableLength;
     const limit = setTimeout(() => {
-      const waits = inLine + body.readableLength;
+      const waits = queuedBytes + body.readableLength;
       // Without an error the response would be left open: the pipe to it has seen the stream end.
       if (waits >= waited) return void body.destroy(new Error('its end was not read'));
       waited = waits;
@@ -117,7 +117,7 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
   const write = (text: string | Buffer) => {
     if (ended) return;
     put(typeof text === 'string' ? Buffer.from(text) : text);
-    if (inLine + body.readableLength > BEHIND_MAX_BYTES)
+    if (queuedBytes + body.readableLength > BEHIND_MAX_BYTES)
       cut('this client reads too slowly: it was more than 1 MB behind');
   };
   return {
@@ -128,8 +128,8 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
     end,
     cut,
     ended: () => ended,
-    inLine: () => inLine,
-    emptied: (mostMs) =>
+    queuedBytes: () => queuedBytes,
+    whenDrained: (mostMs) =>
       new Promise((resolve) => {
         const over = () => {
           clearTimeout(limit);
@@ -138,7 +138,7 @@ export function createClient(room: Pick<WaitingBytes, 'add' | 'take'>, onClosed:
         };
         const limit = setTimeout(over, mostMs);
         onEmptied.add(over);
-        if (ended || inLine === 0) over();
+        if (ended || queuedBytes === 0) over();
       }),
   };
 }

@@ -38,10 +38,10 @@ export function createClients(limits: Partial<ClientLimits> = {}): Clients {
     let [greatest, mostBytes]: [StreamClient | null, number] = [null, 0];
     for (const own of byAddress.values()) {
       const open = [...own].filter((one) => !one.ended());
-      const bytes = open.reduce((sum, one) => sum + one.inLine(), 0);
+      const bytes = open.reduce((sum, one) => sum + one.queuedBytes(), 0);
       if (bytes <= mostBytes) continue;
       mostBytes = bytes;
-      greatest = open.reduce((first, one) => (one.inLine() > first.inLine() ? one : first));
+      greatest = open.reduce((first, one) => (one.queuedBytes() > first.queuedBytes() ? one : first));
     }
     greatest?.cut('this client reads too slowly: more waits for all of its address than there is room for');
     return greatest !== null;

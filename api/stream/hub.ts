@@ -4,7 +4,7 @@ import { createReadGate } from '../http/turns/read-gate.ts';
 import type { ActivityFeed } from './activity.ts';
 import type { StreamClient } from './client.ts';
 import type { Clients } from './clients.ts';
-import { heldEvent, heldNews, heldPost, wantsEvent, wantsNews, wantsPost } from './held.ts';
+import { eventMessage, newsMessage, postMessage, wantsEvent, wantsNews, wantsPost } from './messages.ts';
 import {
   type ChainPosition,
   type Position,
@@ -13,7 +13,7 @@ import {
   readPosition,
 } from './position.ts';
 import type { PostFeed } from './posts.ts';
-import { gapOf, type Held, type Subscriber, tell, tellMissed } from './subscribers.ts';
+import { gapMessage, type StreamMessage, type Subscriber, send, sendMissed } from './subscribers.ts';
 import { createTicker } from './ticker.ts';
 import { beginText } from './wire.ts';
 
@@ -27,7 +27,7 @@ export interface HubParts {
   onError(error: unknown): void;
 }
 
-export type Wanted = Pick<Subscriber, 'mint' | 'kind' | 'events' | 'posts'>;
+export type Subscription = Pick<Subscriber, 'mint' | 'kind' | 'events' | 'posts'>;
 
 /** How often to look for what was applied, and for what was posted. */
 const EVERY_MS = 100;
@@ -40,6 +40,7 @@ const CATCH_UP_WAIT_MS = 60_000;
 /** How long a client is waited for that reads what it missed, and how many are: any others are sent it at once. */
 const WAITED_MS = 10_000;
 const MOST_WAITED_FOR = 64;
+const NOT_KNOWN_HERE = 'the position is not known here';
 
 /** Sends every client what happens: each store is asked once for all of them. */
 export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_MS, onError }: HubParts) {
@@ -58,68 +59,68 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
   /** Whatever moves a tip runs one at a time. Events wait for no post, nor posts for events. */
   const [eventsInTurn, postsInTurn] = [createLine(), createLine()];
 
-  async function tellEvents(): Promise<void> {
+  async function sendEvents(): Promise<void> {
     const { events, gap } = await activity.news();
     const tip = activity.tip();
-    await tellAll(events, heldNews, wantsNews);
+    await sendToAll(events, newsMessage, wantsNews);
     if (gap === null) return;
     await eachYielding([...subscribers], (one) => {
-      if (one.events) tell(one, gapOf(gap, 'activity', one.mint, { chain: tip }));
+      if (one.events) send(one, gapMessage(gap, 'activity', one.mint, { chain: tip }));
     });
   }
 
   /** Each thing is serialised once, and other work runs in between: things times clients may be a million. */
-  async function tellAll<Thing>(
+  async function sendToAll<Thing>(
     things: readonly Thing[],
-    heldOf: (thing: Thing) => Held,
+    messageOf: (thing: Thing) => StreamMessage,
     wants: (one: Subscriber, thing: Thing) => boolean,
   ): Promise<void> {
-    const all = things.map((thing) => ({ thing, held: heldOf(thing) }));
+    const all = things.map((thing) => ({ thing, message: messageOf(thing) }));
     function* told() {
       for (const one of [...subscribers]) {
-        for (const { thing, held } of all) if (wants(one, thing)) yield { one, held };
+        for (const { thing, message } of all) if (wants(one, thing)) yield { one, message };
         // To find that a client wants none of them takes its time, too.
         yield null;
       }
     }
     await eachYielding(told(), (next) => {
-      if (next !== null) tell(next.one, next.held);
+      if (next !== null) send(next.one, next.message);
     });
   }
 
-  async function tellPosts(): Promise<void> {
+  async function sendPosts(): Promise<void> {
     if (posts === null) return;
     const isBegun = posts.tip() !== null;
-    await tellAll(await posts.news(), heldPost, wantsPost);
+    await sendToAll(await posts.news(), postMessage, wantsPost);
     const tip = posts.tip();
     if (isBegun || tip === null) return;
-    for (const one of subscribers) if (one.posts) tell(one, postsGap(one, tip));
+    for (const one of subscribers) if (one.posts) send(one, postsGap(one, tip));
   }
   const postsGap = ({ mint }: Subscriber, post: PostPosition) =>
-    gapOf('posts could not be read for a while', 'posts', mint, { post });
+    gapMessage('posts could not be read for a while', 'posts', mint, { post });
 
   const tickers = [
     createTicker({
       everyMs: EVERY_MS,
       wanted: () => followers.events.size > 0,
-      tick: () => eventsInTurn(tellEvents),
+      tick: () => eventsInTurn(sendEvents),
       onError,
     }),
     createTicker({
       everyMs: EVERY_MS,
       mostMs: AWAY_MS,
       wanted: () => followers.posts.size > 0,
-      tick: () => postsInTurn(tellPosts),
+      tick: () => postsInTurn(sendPosts),
       onError,
     }),
   ];
 
   /** Brings the tips up to the stores, where nobody listened before or a client is further than this process. */
-  async function upToDate(one: Subscriber, wanted: Wanted, since: Position | null): Promise<void> {
+  async function upToDate(one: Subscriber, wanted: Subscription, since: Position | null): Promise<void> {
     const { client } = one;
     const events = async () => {
       if (followers.events.size === 0) await activity.begin();
-      else if ((since?.chain?.slot ?? 0n) > activity.tip().slot) await tellEvents();
+      else if ((since?.chain?.slot ?? 0n) > activity.tip().slot) await sendEvents();
       if (!client.body.destroyed) followers.events.add(client);
     };
     const newPosts = async () => {
@@ -130,14 +131,14 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
       const tip = posts?.tip() ?? null;
       if (isFirst) await posts?.begin();
       // Where posts have not begun the ticker asks, once for all clients.
-      else if (tip !== null && (since?.post?.id ?? 0n) > tip.id) await tellPosts();
+      else if (tip !== null && (since?.post?.id ?? 0n) > tip.id) await sendPosts();
     };
     const postsBegin = async () => {
       await newPosts().catch(onError);
       one.posts = true;
       const tip = posts?.tip() ?? null;
       // The client's stream has begun without posts.
-      if (subscribers.has(one) && tip !== null) tell(one, postsGap(one, tip));
+      if (subscribers.has(one) && tip !== null) send(one, postsGap(one, tip));
     };
     const inTime = (begun: Promise<void>) =>
       wanted.events ? Promise.race([begun, delay(postsWaitMs, undefined, { ref: false })]) : begun;
@@ -151,25 +152,23 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
     one: Subscriber,
     since: ChainPosition | undefined,
     tip: ChainPosition,
-  ): Promise<Held[]> {
+  ): Promise<StreamMessage[]> {
     // Nothing is read for a client that went away while it waited.
     if (one.client.ended()) return [];
     const { events, gap } =
-      since === undefined
-        ? { events: [], gap: 'the position is not known here' }
-        : await activity.missed(since, tip, one.mint);
-    const missed = events.filter((event) => wantsEvent(one, event)).map(heldEvent);
-    return gap === null ? missed : [...missed, gapOf(gap, 'activity', one.mint, { chain: tip })];
+      since === undefined ? { events: [], gap: NOT_KNOWN_HERE } : await activity.missed(since, tip, one.mint);
+    const missed = events.filter((event) => wantsEvent(one, event)).map(eventMessage);
+    return gap === null ? missed : [...missed, gapMessage(gap, 'activity', one.mint, { chain: tip })];
   }
 
   async function missedPosts(
     one: Subscriber,
     since: PostPosition | undefined,
     tip: PostPosition,
-  ): Promise<Held[]> {
+  ): Promise<StreamMessage[]> {
     if (one.client.ended()) return [];
     const told = since === undefined ? null : await posts?.missed(since, tip, one.mint);
-    return told?.map(heldPost) ?? [gapOf('the position is not known here', 'posts', one.mint, { post: tip })];
+    return told?.map(postMessage) ?? [gapMessage(NOT_KNOWN_HERE, 'posts', one.mint, { post: tip })];
   }
 
   /** Sends a client what it missed, read in turns; how fast it reads holds up no other. */
@@ -182,14 +181,14 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
     ]);
     const mostMs = beingTold < MOST_WAITED_FOR ? WAITED_MS : 0;
     beingTold += 1;
-    await tellMissed(one, missed, mostMs).finally(() => {
+    await sendMissed(one, missed, mostMs).finally(() => {
       beingTold -= 1;
     });
   }
 
   return {
     /** A connection that is sent what it wants from `lastId` on, or from now; a string where there is no room. */
-    subscribe: async (address: string, wanted: Wanted, lastId: string | null) => {
+    subscribe: async (address: string, wanted: Subscription, lastId: string | null) => {
       const since = lastId === null ? null : readPosition(lastId);
       // The place is taken first: a client that comes and goes has the stores asked for no more than it has places.
       const client = clients.open(address);
@@ -197,8 +196,8 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
       client.body.once('close', () => {
         for (const those of Object.values(followers)) those.delete(client);
       });
-      const held = lastId === null ? null : [];
-      const one: Subscriber = { ...wanted, posts: false, client, at: {}, held };
+      const queued = lastId === null ? null : [];
+      const one: Subscriber = { ...wanted, posts: false, client, position: {}, queued };
       try {
         await upToDate(one, wanted, since);
       } catch (error) {
@@ -212,11 +211,11 @@ export function createHub({ clients, activity, posts, postsWaitMs = POSTS_WAIT_M
       };
       // A part that the client's id lacks enters no id before its gap: cut off before that, it is sent the gap next
       // time.
-      one.at = lastId === null ? tip : (since ?? {});
+      one.position = lastId === null ? tip : (since ?? {});
       subscribers.add(one);
       client.body.once('close', () => subscribers.delete(one));
       for (const ticker of tickers) ticker.wake();
-      client.write(beginText(positionText(one.at) || (lastId === null ? null : unreadable(lastId))));
+      client.write(beginText(positionText(one.position) || (lastId === null ? null : unreadable(lastId))));
       if (lastId !== null)
         catchUp(one, address, since, tip).catch((error: unknown) => {
           if (one.client.ended()) return;

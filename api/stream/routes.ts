@@ -15,7 +15,7 @@ import { readRankingParameters } from '../rankings/parameters.ts';
 import { rankingPage } from '../rankings/rankings.ts';
 import { createActivityFeed } from './activity.ts';
 import { type ClientLimits, createClients } from './clients.ts';
-import { createHub, type Wanted } from './hub.ts';
+import { createHub, type Subscription } from './hub.ts';
 import { createPostFeed } from './posts.ts';
 import { createRankingFeed } from './rankings.ts';
 
@@ -70,7 +70,7 @@ export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): vo
     cached: false,
     handler,
   });
-  const follow = async (context: RouteContext, wanted: Wanted) => {
+  const follow = async (context: RouteContext, wanted: Subscription) => {
     const wrong = refusalOf(wanted);
     if (wrong !== null) return { status: 400, body: { error: wrong } };
     return reply(await hub.subscribe(context.clientAddress, wanted, lastIdOf(context)));
@@ -115,7 +115,7 @@ export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): vo
 /** The value of a parameter; null where it is empty, too. */
 const given = ({ query }: RouteContext, name: string): string | null => query.get(name) || null;
 
-function refusalOf({ mint, kind }: Wanted): string | null {
+function refusalOf({ mint, kind }: Subscription): string | null {
   if (mint !== null && decodeKey(mint) === null) return `unknown mint "${mint}". Valid: a base58 public key`;
   if (kind !== null && !KINDS.includes(kind)) return `unknown kind "${kind}". Valid: ${KINDS.join(', ')}`;
   return null;

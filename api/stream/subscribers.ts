@@ -10,12 +10,12 @@ export interface Subscriber {
   events: boolean;
   /** Whether posts have begun for it; false until then, even where it wants them. */
   posts: boolean;
-  at: Position;
+  position: Position;
   /** What came live while the things it missed are read and sent; null once they were. */
-  held: Held[] | null;
+  queued: StreamMessage[] | null;
 }
 
-export interface Held {
+export interface StreamMessage {
   /** Of the event or post; null for a gap. */
   identity: string | null;
   part: Position;
@@ -23,21 +23,21 @@ export interface Held {
 }
 
 /** As much as may happen at once and still be sent one by one. */
-const MOST_HELD = 2_000;
+const MOST_QUEUED = 2_000;
 
 /** Sends a client something, and moves its position; while the client catches up, that waits. */
-export function tell(to: Subscriber, held: Held): void {
-  if (to.held !== null) {
-    if (to.held.length >= MOST_HELD) to.held = gapsFor(to.held, to.mint);
-    to.held.push(held);
+export function send(to: Subscriber, message: StreamMessage): void {
+  if (to.queued !== null) {
+    if (to.queued.length >= MOST_QUEUED) to.queued = gapsFor(to.queued, to.mint);
+    to.queued.push(message);
     return;
   }
-  write(to, held);
+  write(to, message);
 }
 
-function write(to: Subscriber, { part, bytes }: Held): void {
-  to.at = { ...to.at, ...part };
-  to.client.write(bytes(positionText(to.at)));
+function write(to: Subscriber, { part, bytes }: StreamMessage): void {
+  to.position = { ...to.position, ...part };
+  to.client.write(bytes(positionText(to.position)));
 }
 
 /**
@@ -45,38 +45,47 @@ function write(to: Subscriber, { part, bytes }: Held): void {
  * more than may wait for one client.
  * @param mostMs for how long the client is waited for; what is left then is sent at once
  */
-export async function tellMissed(to: Subscriber, missed: readonly Held[], mostMs: number): Promise<void> {
+export async function sendMissed(
+  to: Subscriber,
+  missed: readonly StreamMessage[],
+  mostMs: number,
+): Promise<void> {
   const told = new Set<string>();
   const until = performance.now() + mostMs;
-  for (const held of andMeanwhile(to, missed)) {
+  for (const message of andMeanwhile(to, missed)) {
     if (to.client.ended()) break;
-    if (held.identity !== null && told.has(held.identity)) continue;
-    if (held.identity !== null) told.add(held.identity);
+    if (message.identity !== null && told.has(message.identity)) continue;
+    if (message.identity !== null) told.add(message.identity);
     const leftMs = until - performance.now();
-    if (to.client.inLine() > BEHIND_MAX_BYTES / 2 && leftMs > 0) await to.client.emptied(leftMs);
-    write(to, held);
+    if (to.client.queuedBytes() > BEHIND_MAX_BYTES / 2 && leftMs > 0) await to.client.whenDrained(leftMs);
+    write(to, message);
   }
-  to.held = null;
+  to.queued = null;
 }
 
 /** What was missed, and behind it what comes in while that is sent. */
-function* andMeanwhile(to: Subscriber, missed: readonly Held[]): Generator<Held> {
+function* andMeanwhile(to: Subscriber, missed: readonly StreamMessage[]): Generator<StreamMessage> {
   yield* missed;
-  for (let next = to.held?.shift(); next !== undefined; next = to.held?.shift()) yield next;
+  for (let next = to.queued?.shift(); next !== undefined; next = to.queued?.shift()) yield next;
 }
 
 /** Stands in for all of these: one gap for the events among them, and one for the posts. */
-function gapsFor(all: readonly Held[], mint: string | null): Held[] {
+function gapsFor(all: readonly StreamMessage[], mint: string | null): StreamMessage[] {
   const reason = 'too much happened while what was missed was read';
   const { chain, post }: Position = Object.assign({}, ...all.map(({ part }) => part));
   return [
-    ...(chain === undefined ? [] : [gapOf(reason, 'activity', mint, { chain })]),
-    ...(post === undefined ? [] : [gapOf(reason, 'posts', mint, { post })]),
+    ...(chain === undefined ? [] : [gapMessage(reason, 'activity', mint, { chain })]),
+    ...(post === undefined ? [] : [gapMessage(reason, 'posts', mint, { post })]),
   ];
 }
 
 /** A gap, which says what to read instead of the things that are not sent one by one. */
-export function gapOf(reason: string, what: 'activity' | 'posts', mint: string | null, part: Position): Held {
+export function gapMessage(
+  reason: string,
+  what: 'activity' | 'posts',
+  mint: string | null,
+  part: Position,
+): StreamMessage {
   const read = `/coins/${mint ?? ':mint'}/${what}`;
   return { identity: null, part, bytes: sharedEvent('gap', { reason, read }) };
 }

@@ -8,7 +8,7 @@ import { createClient } from '../../../api/stream/client.ts';
 import { createClients } from '../../../api/stream/clients.ts';
 import { createHub } from '../../../api/stream/hub.ts';
 import { createPostFeed } from '../../../api/stream/posts.ts';
-import { type Held, type Subscriber, tell, tellMissed } from '../../../api/stream/subscribers.ts';
+import { type StreamMessage, type Subscriber, send, sendMissed } from '../../../api/stream/subscribers.ts';
 import { createWaitingBytes } from '../../../api/stream/waiting-bytes.ts';
 import { sharedEvent } from '../../../api/stream/wire.ts';
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
@@ -36,14 +36,14 @@ async function read(body: Readable, isAll: (text: string) => boolean): Promise<s
 /** A client that comes back, and has missed two and a half times as many bytes as may wait for it. */
 function cameBack() {
   const client = createClient(createWaitingBytes(), () => undefined);
-  const to: Subscriber = { ...ALL_POSTS, client, at: {}, held: [] };
-  const heldPost = (id: number): Held => ({
+  const to: Subscriber = { ...ALL_POSTS, client, position: {}, queued: [] };
+  const postMessage = (id: number): StreamMessage => ({
     identity: String(id),
     part: { post: { id: BigInt(id), recent: 1 } },
     bytes: sharedEvent('post', { id, text: TEXT }),
   });
-  const missed = Array.from({ length: 850 }, (_, n) => heldPost(n + 1));
-  return { client, to, missed, heldPost };
+  const missed = Array.from({ length: 850 }, (_, n) => postMessage(n + 1));
+  return { client, to, missed, postMessage };
 }
 
 /** A hub that has 1,100 posts, 850 of them behind `LAST`. */
@@ -85,21 +85,21 @@ test('those who do not read what they missed keep nobody else from it', async ()
 });
 
 test('what happens while he reads it is told behind it, each thing once', async () => {
-  const { client, to, missed, heldPost } = cameBack();
-  const told = tellMissed(to, missed, FOREVER_MS);
+  const { client, to, missed, postMessage } = cameBack();
+  const told = sendMissed(to, missed, FOREVER_MS);
   await breathe();
-  for (const id of [850, 851, 852]) tell(to, heldPost(id));
+  for (const id of [850, 851, 852]) send(to, postMessage(id));
   const text = await read(client.body, (all) => all.includes('id: p852.'));
   await told;
   expect(idsIn(text)).toEqual(Array.from({ length: 852 }, (_, n) => 1 + n));
-  expect(to.held).toBeNull();
+  expect(to.queued).toBeNull();
   client.body.destroy();
 });
 
 test('who does not read it is waited for no longer than that, and ended with the reason', async () => {
   const { client, to, missed } = cameBack();
-  await tellMissed(to, missed, 20);
-  expect([client.ended(), to.held]).toEqual([true, null]);
+  await sendMissed(to, missed, 20);
+  expect([client.ended(), to.queued]).toEqual([true, null]);
   expect(await read(client.body, () => false)).toMatch(
     /event: end\ndata: {"reason":"this client reads too slowly/,
   );
@@ -107,13 +107,13 @@ test('who does not read it is waited for no longer than that, and ended with the
 
 test('who goes away, or is ended, is waited for no longer', async () => {
   const gone = cameBack();
-  const untilGone = tellMissed(gone.to, gone.missed, FOREVER_MS);
+  const untilGone = sendMissed(gone.to, gone.missed, FOREVER_MS);
   await once(gone.client.body.destroy(), 'close');
   await untilGone;
   const ended = cameBack();
-  const untilEnded = tellMissed(ended.to, ended.missed, FOREVER_MS);
+  const untilEnded = sendMissed(ended.to, ended.missed, FOREVER_MS);
   ended.client.end('over');
   await untilEnded;
-  expect([gone.to.held, ended.to.held]).toEqual([null, null]);
+  expect([gone.to.queued, ended.to.queued]).toEqual([null, null]);
   ended.client.body.destroy();
 });

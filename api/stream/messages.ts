@@ -1,6 +1,6 @@
 import type { ChainEvent, ChainNews } from './activity.ts';
 import type { FreshPost } from './posts.ts';
-import { gapOf, type Held, type Subscriber } from './subscribers.ts';
+import { gapMessage, type StreamMessage, type Subscriber } from './subscribers.ts';
 import { sharedEvent } from './wire.ts';
 
 const TAKEN_BACK = 'events that may have been told were taken back: what stands is in the list';
@@ -15,16 +15,18 @@ export const wantsNews = (one: Subscriber, news: ChainNews): boolean =>
 export const wantsPost = (one: Subscriber, { post }: FreshPost): boolean =>
   one.posts && (one.mint === null || one.mint === post.mint);
 
-export const heldEvent = ({ identity, position, data }: ChainEvent): Held => ({
+export const eventMessage = ({ identity, position, data }: ChainEvent): StreamMessage => ({
   identity,
   part: { chain: position },
   bytes: sharedEvent('activity', data),
 });
 
-export const heldNews = (news: ChainNews): Held =>
-  'data' in news ? heldEvent(news) : gapOf(TAKEN_BACK, 'activity', news.mint, { chain: news.position });
+export const newsMessage = (news: ChainNews): StreamMessage =>
+  'data' in news
+    ? eventMessage(news)
+    : gapMessage(TAKEN_BACK, 'activity', news.mint, { chain: news.position });
 
-export const heldPost = ({ position, post }: FreshPost): Held => ({
+export const postMessage = ({ position, post }: FreshPost): StreamMessage => ({
   identity: post.id,
   part: { post: position },
   bytes: sharedEvent('post', post),

@@ -4,7 +4,7 @@ import type { ChainPosition } from './position.ts';
 /** How long it takes other processes, which a list may be read from, to hear of what was written. */
 const HEARD_MS = 2_000;
 /** Where nothing was applied for this long, a mint is told of again whatever is being written: that may never end. */
-const STANDS_MS = 10_000;
+const STANDSTILL_MS = 10_000;
 
 interface Waiting {
   toldAt: number;
@@ -16,15 +16,15 @@ interface Waiting {
   stood: boolean;
 }
 
-export interface ToldOnce {
+export interface GapReminders {
   /** Notes mints whose gap was sent. For one that waits already, the wait begins anew. */
-  told(takenBack: readonly TakenBack[], now: number): void;
+  noteSent(takenBack: readonly TakenBack[], now: number): void;
   /** Mints to tell of again where the index has moved: each partition has come further than any had then. */
   dueAt(index: { slot: bigint; highest: bigint }, now: number): string[];
-  toldAgain(takenBack: readonly TakenBack[]): void;
+  reminded(takenBack: readonly TakenBack[]): void;
   /** Mints to tell of again where the index has stood still for so long; once it moves they are told of once more. */
-  dueWhereItStands(ms: number): string[];
-  toldWhereItStands(takenBack: readonly TakenBack[]): void;
+  dueAtStandstill(ms: number): string[];
+  remindedAtStandstill(takenBack: readonly TakenBack[]): void;
 }
 
 /**
@@ -33,12 +33,12 @@ export interface ToldOnce {
  * from before. The last gap has to wait until all that was being written then is applied, and other processes have
  * heard of it.
  */
-export function createToldOnce(): ToldOnce {
+export function createGapReminders(): GapReminders {
   const waiting = new Map<string, Waiting>();
   const mintsOf = (isDue: (one: Waiting) => boolean): string[] =>
     [...waiting].filter(([, one]) => isDue(one)).map(([mint]) => mint);
   return {
-    told: (takenBack, now) => {
+    noteSent: (takenBack, now) => {
       for (const { mint } of takenBack)
         waiting.set(mint, { toldAt: now, highest: null, passedAt: null, stood: false });
     },
@@ -49,11 +49,11 @@ export function createToldOnce(): ToldOnce {
       }
       return mintsOf(({ passedAt }) => passedAt !== null && now - passedAt >= HEARD_MS);
     },
-    toldAgain: (takenBack) => {
+    reminded: (takenBack) => {
       for (const { mint } of takenBack) waiting.delete(mint);
     },
-    dueWhereItStands: (ms) => (ms < STANDS_MS ? [] : mintsOf(({ stood }) => !stood)),
-    toldWhereItStands: (takenBack) => {
+    dueAtStandstill: (ms) => (ms < STANDSTILL_MS ? [] : mintsOf(({ stood }) => !stood)),
+    remindedAtStandstill: (takenBack) => {
       for (const { mint } of takenBack) {
         const one = waiting.get(mint);
         if (one !== undefined) one.stood = true;

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Latest } from '../../../api/latest/latest.ts';
 import { type ActivityFeed, createActivityFeed } from '../../../api/stream/activity.ts';
-import { createToldOnce } from '../../../api/stream/told-once.ts';
+import { createGapReminders } from '../../../api/stream/gap-reminders.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
@@ -159,8 +159,8 @@ test('where the index stands it is told after ten seconds, and once more where i
 
 test('of those that are taken back again while they wait it is told once more all the same', () => {
   const position = { slot: 5n, ordinal: 0, recent: 0, derived: 0, closedGaps: 0, late: 0 };
-  const once = createToldOnce();
-  const told = (mint: string, now: number) => once.told([{ mint, position }], now);
+  const once = createGapReminders();
+  const told = (mint: string, now: number) => once.noteSent([{ mint, position }], now);
   told('a', 0);
   told('b', 0);
   expect(once.dueAt({ slot: 8n, highest: 8n }, 1_999)).toEqual([]);
@@ -170,10 +170,10 @@ test('of those that are taken back again while they wait it is told once more al
   expect(once.dueAt({ slot: 10n, highest: 12n }, 3_400)).toEqual([]);
   expect(once.dueAt({ slot: 10n, highest: 12n }, 5_399)).toEqual([]);
   expect(once.dueAt({ slot: 11n, highest: 12n }, 5_400)).toEqual(['a']);
-  once.toldAgain([{ mint: 'a', position }]);
+  once.reminded([{ mint: 'a', position }]);
   expect(once.dueAt({ slot: 13n, highest: 13n }, 6_000)).toEqual([]);
   expect(once.dueAt({ slot: 14n, highest: 14n }, 8_000)).toEqual(['b']);
-  once.toldAgain([{ mint: 'b', position }]);
+  once.reminded([{ mint: 'b', position }]);
   expect(once.dueAt({ slot: 99n, highest: 99n }, 19_000)).toEqual([]);
-  expect(once.dueWhereItStands(10_000)).toEqual([]);
+  expect(once.dueAtStandstill(10_000)).toEqual([]);
 });
