@@ -72,7 +72,7 @@ import { beginReplay, isGivenUp, unfinishedReplay } from '../../../clickhouse/se
 import { readServing } from '../../../clickhouse/serving/serving.ts';
 import { HOUR_COLUMNS, type HourTable } from '../../../clickhouse/tables.ts';
 import { skipCutOffBatch } from '../../../ingest/materialise/progress.ts';
-import { historyOf } from '../../../ingest/operate/replay/held-history.ts';
+import { readKnownGaps } from '../../../ingest/operate/replay/known-gaps.ts';
 import { SORTS } from '../../../schemas/responses/rankings.ts';
 import { key } from '../../ingest/materialise/support/records.ts';
 
@@ -355,6 +355,6 @@ export const QUESTIONS: Record<string, Ask> = {
   isGivenUp: (store) => isGivenUp(store, 'd'),
   readServing,
   mustBeKnown,
-  historyOf,
+  readKnownGaps,
   skipCutOffBatch: (store) => skipCutOffBatch(store, 1),
 };
