@@ -25,7 +25,10 @@ export interface ApiParts {
   signal: AbortSignal;
 }
 
-/** Exports how old the state is that answers are made of; 0 while no request needs it. */
+/**
+ * Exports how old the state is that answers are made of, before the first connection the time since the start; 0 while
+ * nobody asks.
+ */
 export function watchStateAge(latest: Pick<Latest, 'monitoredAge'>, registry: Registry): void {
   new Gauge({
     name: 'api_state_age_seconds',

@@ -4,7 +4,8 @@ import type { View } from '../latest/view.ts';
 export const NOT_REACHED = 'the index has not come to this moment';
 
 /**
- * The hour, since 1970, before which each partition of the log has applied everything: answers for earlier ends stand.
+ * The hour, since 1970, before which each partition of the log has applied everything: answers for ends up to and with
+ * it stand.
  */
 export function passedHours(view: View): number {
   const { followedTime } = view.state();

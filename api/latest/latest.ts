@@ -30,7 +30,7 @@ export interface Latest {
   monitoredAge(): number;
   /** Whether the rows of all policies are being read: a page not asked for before is asked of the store meanwhile. */
   isFolding(): boolean;
-  /** Milliseconds since the last read; 0 while one is under way. */
+  /** Milliseconds since the last read; 0 while one is under way, infinite where there was none. */
   idleMs(): number;
 }
 

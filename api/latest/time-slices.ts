@@ -36,8 +36,8 @@ export function createTimeSlices(now: () => number): TimeSlices & { begin(): voi
     },
     isOver: () => {
       if (now() - begunAt < SLICE_MS) return false;
-      // Each slice makes one more piece, or one anew, the latter as often as there are pieces: so the answer ends even
-      // where its pieces change for ever.
+      // A slice ends only once it has made one more piece, or one anew. Pieces made anew end no more slices than there
+      // are pieces: so the answer is finished even where its pieces change for ever.
       return made.size > before.made || (anew > before.anew && anew <= made.size);
     },
     begin: () => {

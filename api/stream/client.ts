@@ -7,8 +7,8 @@ export const BEHIND_MAX_BYTES = 1024 * 1024;
 /** Bytes that are handed on before the response asks for them. */
 const AHEAD_BYTES = 16 * 1024;
 /**
- * As long as a connection on which nothing moves may stay; how often a client that was sent its end is looked at,
- * whether it has taken any of it.
+ * How often a client that was sent its end is checked for whether it has taken any of it: as long as a connection may
+ * stand on which nothing moves.
  */
 export const END_LIMIT_MS = 120_000;
 

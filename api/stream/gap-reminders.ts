@@ -1,7 +1,7 @@
 import type { TakenBack } from './event-window.ts';
 import type { ChainPosition } from './position.ts';
 
-/** How long it takes other processes, which a list may be read from, to hear of what was written. */
+/** The longest that other processes, which a list may be read from, take to hear of what was written. */
 const HEARD_MS = 2_000;
 /** Where nothing was applied for this long, a mint is told of again whatever is being written: that may never end. */
 const STANDSTILL_MS = 10_000;
@@ -12,7 +12,7 @@ interface Waiting {
   highest: bigint | null;
   /** When every partition was first seen to have come further than `highest`. */
   passedAt: number | null;
-  /** Whether it was told of again while the index stood still. */
+  /** Whether clients were told of it again while the index stood still. */
   stood: boolean;
 }
 

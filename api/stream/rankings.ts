@@ -59,7 +59,7 @@ export function createRankingFeed(parts: RankingFeedParts) {
   const { clients, latest, make, onError, now = () => performance.now() } = parts;
   const questions = new Map<string, Followed>();
 
-  /** Skips a client that has it already, or that left while others were told. */
+  /** Sends a client the ranking that was last made, unless it has that already, or left while others were told. */
   function tell(client: StreamClient, { clients: has, told }: Followed): void {
     const had = has.get(client);
     if (told === null || had === undefined || had === told.id) return;

@@ -57,6 +57,7 @@ type Listed = { signatures: SignatureInfo[]; from: From } | { unknown: string };
  * last one. That tells a node that has no more from one that does not know the place, and answers with nothing, as if
  * history ended there, or with the newest. A short page, as some providers' all are, is not taken for the last one. An
  * end of the list, or an unknown place, is believed only after a node was asked that keeps all that is wanted.
+ * @throws RpcError, PlaceUnknownError, PrunedError
  */
 export async function* signaturePages(options: PagesOptions): AsyncGenerator<SignaturePage> {
   const { upTo = -1n } = options;

@@ -37,7 +37,10 @@ export function gapAfter(known: GapPlace | undefined, record: GapRecord): GapPla
   return isRead && obstacle?.type !== 'unread' ? known : told;
 }
 
-/** Whether a closing names the transaction that a one-slot gap names; the one of a wider gap is told to nobody. */
+/**
+ * Whether a closing knows of all that the gap lacks: where a gap of one slot names a transaction, the closing has to
+ * name it, too. The name in a wider gap is told to nobody, so that none is asked for.
+ */
 function hasRead(known: GapPlace, { fromSlot, obstacle = null }: GapRecord): boolean {
   if (known.obstacle?.type !== 'unread' || known.toSlot !== fromSlot) return true;
   return obstacle?.type === 'unread' && obstacle.signature === known.obstacle.signature;

@@ -117,8 +117,8 @@ const hourWrites = (rows: readonly AccountHourRow[]): object[] =>
   [...new Set(rows.map(({ hour }) => hour))].map((hour) => ({ hour, written: 1 }));
 
 /**
- * How the account was at the end of the slot is not known; states before the slot and behind it are. Readers know that
- * by these two slots, and do not take the second for when it changed.
+ * How the account was at the end of the slot is not known. By these two slots readers know that a state from before
+ * the slot holds up to it, and one from behind it from there on; they do not take the second for when it changed.
  */
 const leftOutRow = ({ address, slot }: UnseenRecord): UnseenRow => ({
   address: encodeBase58(address),

@@ -11,7 +11,7 @@ export interface OpenSlots {
   told(slot: bigint): void;
   /** Remembers a transaction that cannot be read, and of which the stream had brought nothing. */
   unheard(one: Placed): void;
-  /** Whether that was remembered, or may have been by an earlier process. */
+  /** Whether `unheard` was told of it, or may have been by an earlier process. */
   wasUnheard(one: Placed): boolean;
   /** The closed slots of this range were compared, and what their transactions wrote was told: they are forgotten. */
   compared(fromSlot: bigint, toSlot: bigint): void;

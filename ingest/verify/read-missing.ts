@@ -10,7 +10,7 @@ import type { ReadOne } from './window-reader.ts';
 export interface MissingOptions {
   log: Pick<LogWriter, 'append'>;
   missing: Difference<PlacedTransaction>['missing'];
-  /** All transactions that the chain lists of the window, newest first. */
+  /** All that is compared: what the chain lists of the window, without slots that gaps keep open; newest first. */
   listed: readonly SignatureInfo[];
   open: OpenSlots | undefined;
   again: FoundAgain;

@@ -24,8 +24,9 @@ export function policyOfAgent(
   return byNewest(least, async (slot) => {
     const policy = await parts.chain.policy(mint, slot, asker);
     const trusted = isAgent(policy, agent);
-    // A session's reading that shows its own key decides in the write that follows. Of the others, one that shows the
-    // known agent must not decide: a flood of them would make each write read the chain again.
+    // A session's reading that shows its own key decides in the write that follows. One that shows another key to a
+    // session in use always decides. Of the others, one that shows the known agent must not decide: a flood of them
+    // would make each write read the chain again.
     const mayDecide = !trusted || asker === 'stranger';
     if (mayDecide && (isUse || !(await showsTheSame(parts.db, policy))))
       await parts.db.transaction(async (tx) => {

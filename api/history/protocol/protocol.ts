@@ -55,7 +55,7 @@ interface Ends {
   first: number;
   last: number;
   each: number;
-  /** The last end that the index has passed (`passedHours`). */
+  /** The hour that the index has passed (`passedHours`), which need not be the end of a step. */
   passed: number;
   /** Whether no item follows these ends. */
   isLast: boolean;

@@ -30,6 +30,7 @@ const MOST_KNOWN = 20_000;
 /**
  * One account for each address; strangers have one together until their second request: a client that comes from a new
  * address each time gains nothing by it, and takes nothing from those that were here before.
+ * @param now milliseconds that only go forward
  */
 export function createAccounts(now: () => number): Accounts {
   const open = (address: string): Account => ({ address, usedMs: 0, at: now() });

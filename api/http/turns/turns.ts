@@ -9,6 +9,7 @@ export type ChargeThread = (ms: number) => void;
  * Begins a request when it is its client's turn; `work` resolves to the number of bytes answered. The time that it
  * keeps the thread up to its first wait is measured here; what it keeps it for after that, it reports by
  * `chargeThread`.
+ * @throws BusyError where too many wait, or it has waited for too long
  */
 export type Turns = (address: string, work: (chargeThread: ChargeThread) => Promise<number>) => Promise<void>;
 

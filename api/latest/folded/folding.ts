@@ -9,7 +9,7 @@ import { foldLines } from './chunk.ts';
 /** Reads all rows of a kind, beside the turns, once a reader asks for one of them. */
 export interface Folding {
   /**
-   * Reads the first stretch of kinds that were not asked for before; never fails. What it gives puts these in place.
+   * Reads the first stretch of those kinds of which nothing is read; never fails. What it gives puts these in place.
    */
   begin(kinds: Iterable<KindName>): Promise<() => void>;
   /** Goes on with the kinds that readers asked for recently. */

@@ -113,7 +113,7 @@ export const KINDS = {
   ),
   venueStatuses: single<readonly VenueStatusRow[]>({ venue_status: 'any' }, [], venueStatuses),
   programStatuses: single<readonly ProgramStatusRow[]>({ program_status: 'any' }, [], programStatuses),
-  /** By the limit. */
+  /** Keyed by the limit. */
   cataloguePairs: page<readonly CataloguePairRow[]>(
     { catalogue: 'any', prices: 'any' },
     [],

@@ -196,8 +196,8 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
       quotes = [...new Set([...rows.byAddress.values()].map((row) => row.quote))];
       version += 1;
     }
-    // It may belong to a row that has a later one by now: all rows are looked through when it is over, not with every
-    // slot.
+    // The least `until` may be of a row that has a later one by now: all rows are looked through when it is over, not
+    // with every slot.
     until =
       anew || until <= now ? leastUntil(rows.byMint.values()) : Math.min(until, leastUntil(touched.activity));
     loaded = need;

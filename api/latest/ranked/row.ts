@@ -25,7 +25,7 @@ import { type Packed, packing } from './packed.ts';
 
 /** What a policy is found and ranked by, and what its row on a page shows, as it was read. */
 export interface RankedRow extends Record<OwnSort | SumSort, bigint>, RowWithPart {
-  /** Its own among the rows that were built together: counted from 0 on, as they came. */
+  /** Unique among the rows that were put beside each other: counted from 0 on, as they came. */
   readonly number: number;
   address: string;
   mint: string;

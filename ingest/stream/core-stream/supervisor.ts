@@ -29,8 +29,8 @@ export interface SupervisorOptions extends OneStreamOptions {
 }
 
 /**
- * Keeps a stream going until the signal aborts: after each end it subscribes again at the last released slot, at once
- * where the last stream brought something, else after a growing pause.
+ * Keeps a stream going until the signal aborts: after each end it subscribes again at the last released slot, soon
+ * where a slot of the last stream was released, else after a growing pause.
  */
 export async function superviseStream(options: SupervisorOptions): Promise<void> {
   const { client, slots, signal } = options;

@@ -24,7 +24,7 @@ export interface RotaOptions {
   onRead(records: readonly AccountRecord[]): Promise<void>;
   /** These are read in turns from now on. */
   onJoined(addresses: readonly string[]): void;
-  /** These are not read in turns any more; `read`: those of them that were read at least once. */
+  /** These are not read in turns any more; `read`: those of them of which a state was read, or told by another. */
   onLeft(addresses: readonly string[], read: readonly string[]): void;
   everyMs?: number;
   logger: Logger;
@@ -58,8 +58,8 @@ interface Round {
 }
 
 /**
- * What a reading is compared by. Where something else stands at a named balance, only its owner, whether it exists, has
- * data and is a mint count, whatever else changes.
+ * What a reading is compared by. Where something else stands at a named balance, all that counts is its owner, and
+ * whether it exists, has data and is a mint, whatever else changes.
  */
 function stateOf(record: AccountRecord): string {
   const { expected, lamports, owner, data } = record;

@@ -99,8 +99,8 @@ export class Slots {
   }
 
   /**
-   * Holds back slots above `ceiling`, the slot that another stream has come to; null: none. Answers what this sets
-   * free.
+   * Holds back slots above `ceiling`, the slot that another stream has come to; null: nothing is held back. Answers
+   * what this sets free.
    */
   hold(ceiling: bigint | null): SlotsOutput[] {
     this.#ceiling = ceiling;
