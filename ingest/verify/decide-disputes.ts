@@ -3,7 +3,7 @@ import { MalformedError } from '../../schemas/malformed.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
 import { readTransaction } from '../../schemas/transaction/transaction.ts';
 import type { Difference, PlacedTransaction } from './verify-window.ts';
-import type { ReadOne } from './window-reader.ts';
+import type { ReadTransaction } from './window-reader.ts';
 
 /**
  * Asks the chain what a transaction did of which the stream told two versions. Where the node's logs are cut, too, the
@@ -13,7 +13,7 @@ import type { ReadOne } from './window-reader.ts';
 export async function decideDispute(
   { info, stored }: Difference<PlacedTransaction>['disputed'][number],
   programId: Uint8Array,
-  read: ReadOne,
+  read: ReadTransaction,
 ): Promise<TransactionRecord | null> {
   const record = await read(info);
   if (record === null || !isWhole(record, programId)) return record;

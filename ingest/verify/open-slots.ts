@@ -6,13 +6,13 @@ type Placed = Pick<PlacedTransaction, 'signature' | 'slot'>;
 /** Slots that gaps of their own keep open: the comparison passes them over, and comes back to each once it is closed. */
 export interface OpenSlots {
   /** Sets the slots that are open now. @param compared everything up to there was compared */
-  are(slots: ReadonlySet<bigint>, compared: bigint | null): void;
+  setOpen(slots: ReadonlySet<bigint>, compared: bigint | null): void;
   /** This process has told the log that the slot is open. */
-  told(slot: bigint): void;
+  onLogged(slot: bigint): void;
   /** Remembers a transaction that cannot be read, and of which the stream had brought nothing. */
-  unheard(one: Placed): void;
-  /** Whether `unheard` was told of it, or may have been by an earlier process. */
-  wasUnheard(one: Placed): boolean;
+  rememberUnheard(one: Placed): void;
+  /** Whether `rememberUnheard` was called with it, or may have been by an earlier process. */
+  mayBeUnheard(one: Placed): boolean;
   /** The closed slots of this range were compared, and what their transactions wrote was told: they are forgotten. */
   compared(fromSlot: bigint, toSlot: bigint): void;
 }
@@ -28,7 +28,7 @@ export function createOpenSlots(late: LateSlots): OpenSlots {
   const inherited = new Set<bigint>();
   const unheard = new Map<string, bigint>();
   return {
-    are: (slots, compared) => {
+    setOpen: (slots, compared) => {
       for (const slot of open ?? []) if (!slots.has(slot)) late.add(slot, BEFORE_ALL);
       for (const slot of slots) {
         if (own.delete(slot) || open?.has(slot) === true) continue;
@@ -36,11 +36,11 @@ export function createOpenSlots(late: LateSlots): OpenSlots {
       }
       open = slots;
     },
-    told: (slot) => void own.add(slot),
-    unheard: ({ signature, slot }) => {
+    onLogged: (slot) => void own.add(slot),
+    rememberUnheard: ({ signature, slot }) => {
       if (unheard.size < MOST_UNHEARD) unheard.set(signature, slot);
     },
-    wasUnheard: ({ signature, slot }) => unheard.has(signature) || inherited.has(slot),
+    mayBeUnheard: ({ signature, slot }) => unheard.has(signature) || inherited.has(slot),
     compared: (fromSlot, toSlot) => {
       const isOpen = (slot: bigint) => own.has(slot) || open?.has(slot) === true;
       const isDone = (slot: bigint) => slot >= fromSlot && slot <= toSlot && !isOpen(slot);

@@ -2,10 +2,10 @@ import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { UnseenRecord } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { LogWriter } from '../log/port.ts';
-import type { FoundAgain } from './accounts-again.ts';
+import type { PendingRereads } from './account-rereads.ts';
 import type { OpenSlots } from './open-slots.ts';
 import type { Difference, PlacedTransaction } from './verify-window.ts';
-import type { ReadOne } from './window-reader.ts';
+import type { ReadTransaction } from './window-reader.ts';
 
 export interface MissingOptions {
   log: Pick<LogWriter, 'append'>;
@@ -13,7 +13,7 @@ export interface MissingOptions {
   /** All that is compared: what the chain lists of the window, without slots that gaps keep open; newest first. */
   listed: readonly SignatureInfo[];
   open: OpenSlots | undefined;
-  again: FoundAgain;
+  again: PendingRereads;
   /** Accounts are read at that slot or later. */
   toSlot: bigint;
 }
@@ -27,27 +27,27 @@ const MANY = 100;
  * @returns how many transactions could be read
  * @throws RpcError, HistoryUnavailableError
  */
-export async function readMissing(options: MissingOptions, read: ReadOne): Promise<number> {
+export async function readMissing(options: MissingOptions, read: ReadTransaction): Promise<number> {
   const { log, missing, listed, open, again, toSlot } = options;
   const isMissing = new Set(missing.map(({ info }) => info.signature));
-  const wasUnheard = (info: SignatureInfo) => open?.wasUnheard(info) ?? false;
+  const isUnheardOf = (info: SignatureInfo) => open?.mayBeUnheard(info) ?? false;
   // Transactions that are stored since their slot was closed: what they wrote was told to nobody yet.
-  const since = listed.filter((info) => wasUnheard(info) && !isMissing.has(info.signature));
+  const since = listed.filter((info) => isUnheardOf(info) && !isMissing.has(info.signature));
   let mended = 0;
   for (const { info, unheard } of [...missing, ...since.map((one) => ({ info: one, unheard: true }))]) {
     const record = await read(info);
     if (record === null && unheard) {
-      open?.unheard(info);
+      open?.rememberUnheard(info);
       // Which accounts it wrote is not known.
-      again.all();
+      again.addAll();
     }
     if (record === null) continue;
-    const leftOut = unheard || wasUnheard(info) ? again.leftOut(record) : [];
+    const written = unheard || isUnheardOf(info) ? again.addWrittenBy(record) : [];
     // Appended first: once the transaction is stored, nothing shows any more that the stream had not brought it.
-    if (leftOut.length > 0) await log.append(leftOut.map((address) => unseenRecord(address, info.slot)));
+    if (written.length > 0) await log.append(written.map((address) => unseenRecord(address, info.slot)));
     if (isMissing.has(info.signature)) await log.append([record]);
     mended += 1;
-    again.ask(toSlot, MANY);
+    again.flush(toSlot, MANY);
   }
   return mended;
 }

@@ -2,7 +2,7 @@ import { MalformedError } from '../../schemas/malformed.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
 import { readTransaction } from '../../schemas/transaction/transaction.ts';
 import type { Difference, PlacedTransaction } from './verify-window.ts';
-import type { ReadOne } from './window-reader.ts';
+import type { ReadTransaction } from './window-reader.ts';
 
 /** What became of transactions that a list marks otherwise than they are stored. */
 export interface Settled<T> {
@@ -19,7 +19,7 @@ export interface Settled<T> {
  */
 export async function settleDoubts<T extends PlacedTransaction>(
   doubted: Difference<T>['doubted'],
-  read: ReadOne,
+  read: ReadTransaction,
 ): Promise<Settled<T>> {
   const settled: Settled<T> = { failed: [], succeeded: [] };
   for (const { info, stored } of doubted) {

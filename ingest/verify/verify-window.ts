@@ -107,7 +107,7 @@ const ASKED = 3;
  * node that keeps what is as old, has the blocks there, and has indexed what comes after them.
  * @throws RpcError, HistoryUnavailableError where it is rather the node that lacks them
  */
-export async function mustBeGhosts(
+export async function assertNotOnChain(
   ghosts: readonly PlacedTransaction[],
   listed: number,
   { rpc, programId }: Pick<WindowOptions, 'rpc' | 'programId'>,

@@ -8,14 +8,14 @@ import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { Gap } from '../history/gap.ts';
 import type { UnreadGap } from '../history/read-history.ts';
 import type { LogWriter } from '../log/port.ts';
-import { type AccountsAgain, createFoundAgain, type FoundAgain } from './accounts-again.ts';
+import { type AccountRereader, createPendingRereads, type PendingRereads } from './account-rereads.ts';
+import { assertNotOnChainInEveryRound } from './assert-not-on-chain.ts';
 import { budgeted } from './budgeted.ts';
 import { decideDispute } from './decide-disputes.ts';
 import { BEFORE_ALL, createLateSlots, type LateSlots } from './late-slots.ts';
 import { createOpenSlots, type OpenSlots } from './open-slots.ts';
 import { readMissing } from './read-missing.ts';
 import { settleDoubts } from './settle-doubts.ts';
-import { mustStayGhosts } from './stay-ghosts.ts';
 import { differenceOf, listWindow, type PlacedTransaction } from './verify-window.ts';
 import { createWindowReader } from './window-reader.ts';
 
@@ -36,7 +36,7 @@ export interface VerificationStore {
 export interface VerifyOptions {
   rpc: Rpc;
   /** The client for requests about what is to be struck out; default: `rpc`. */
-  ofGhosts?: Rpc;
+  ghostsRpc?: Rpc;
   log: Pick<LogWriter, 'append'>;
   programId: string;
   startSlot: bigint;
@@ -46,7 +46,7 @@ export interface VerifyOptions {
   openGaps(): Promise<Gap[]>;
   late?: LateSlots;
   open?: OpenSlots;
-  accounts?: AccountsAgain;
+  accounts?: AccountRereader;
   logger: Logger;
   signal: AbortSignal;
   everyMs?: number;
@@ -81,7 +81,7 @@ const BURST = 20;
 const EVERY_MS = 30_000;
 /**
  * The pause at the tip: without it each slot would be a window of its own, with six queries to the store and two
- * requests to the node. The rounds of `mustStayGhosts` lie as far apart.
+ * requests to the node. The rounds of `assertNotOnChainInEveryRound` lie as far apart.
  */
 const AT_TIP_MS = 5_000;
 
@@ -95,7 +95,7 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
   const open = createOpenSlots(late);
   let isRecalled = false;
   const rpc = budgeted(options.rpc, createBucket(REQUESTS_PER_SECOND, BURST), signal);
-  const ofGhosts = budgeted(options.rpc, createBucket(OF_GHOSTS_PER_SECOND, BURST), signal);
+  const ghostsRpc = budgeted(options.rpc, createBucket(OF_GHOSTS_PER_SECOND, BURST), signal);
   /** The verified slot that was told and may not be applied yet. */
   let told: bigint | null = null;
   while (!signal.aborted) {
@@ -103,14 +103,14 @@ export async function verifyForever(options: VerifyOptions): Promise<void> {
     try {
       if (!isRecalled) await recall(store, late);
       isRecalled = true;
-      const done = await verifyNext({ ...options, rpc, ofGhosts, late, open }, told);
+      const done = await verifyNext({ ...options, rpc, ghostsRpc, late, open }, told);
       if (done !== null) {
         told = done.slot;
         options.onVerified?.(done);
         if (done.read + done.struck > 0)
           logger.error(
             { ...done, slot: done.slot.toString() },
-            'what is stored was not what the chain says; mended',
+            'stored transactions differed from the chain and were corrected',
           );
         if (done.more) continue;
         restMs = Math.min(AT_TIP_MS, everyMs);
@@ -139,16 +139,20 @@ export async function recall(store: VerificationStore, late: LateSlots): Promise
 export async function verifyNext(options: VerifyOptions, told: bigint | null): Promise<Verified | null> {
   const window = await nextWindow(options, told);
   if (window === null || options.signal.aborted) return null;
-  const again = createFoundAgain(options.accounts);
+  const again = createPendingRereads(options.accounts);
   try {
     return await verifyWindow(options, window, again);
   } finally {
     // Also where it broke off: what was mended by then is no difference any more, and would not be found again.
-    again.ask(window.toSlot);
+    again.flush(window.toSlot);
   }
 }
 
-async function verifyWindow(options: VerifyOptions, window: Window, again: FoundAgain): Promise<Verified> {
+async function verifyWindow(
+  options: VerifyOptions,
+  window: Window,
+  again: PendingRereads,
+): Promise<Verified> {
   const { rpc, log, programId, store, open, signal } = options;
   const { fromSlot, toSlot, slot, marker, more } = window;
   const behind = await store.signatureBehind(toSlot);
@@ -159,16 +163,20 @@ async function verifyWindow(options: VerifyOptions, window: Window, again: Found
   const stored = (await store.storedBetween(fromSlot, toSlot)).filter(isClosed);
   const { missing, ghosts, doubted, disputed } = differenceOf(listed, stored);
   const apartMs = Math.min(AT_TIP_MS, options.everyMs ?? EVERY_MS);
-  await mustStayGhosts(ghosts, listed.length, { ...where, rpc: options.ofGhosts ?? rpc, apartMs });
+  await assertNotOnChainInEveryRound(ghosts, listed.length, {
+    ...where,
+    rpc: options.ghostsRpc ?? rpc,
+    apartMs,
+  });
   const onUnread = (gap: UnreadGap) => {
-    open?.told(gap.fromSlot);
+    open?.onLogged(gap.fromSlot);
     options.onUnread?.(gap);
   };
   const read = createWindowReader({ rpc, log, listed: all, behind, signal, onUnread });
   const program = decodeKey(programId) as Uint8Array;
   let mended = await readMissing({ log, missing, listed, open, again, toSlot }, read);
   const settled = await settleDoubts(doubted, read);
-  if (settled.succeeded.length + disputed.length > 0) again.all();
+  if (settled.succeeded.length + disputed.length > 0) again.addAll();
   if (settled.succeeded.length > 0) await log.append(settled.succeeded);
   mended += settled.succeeded.length;
   for (const one of disputed) {
@@ -180,7 +188,7 @@ async function verifyWindow(options: VerifyOptions, window: Window, again: Found
   const gone = [...ghosts, ...settled.failed];
   const struck = gone.length === 0 ? [] : await store.tracesOf(gone);
   // One that failed wrote nothing, in whichever version of its slot.
-  if (gone.some(({ outcome }) => outcome !== 'failed')) again.all();
+  if (gone.some(({ outcome }) => outcome !== 'failed')) again.addAll();
   // What was missing, or the gap that it keeps, is acknowledged before anything says that all is there.
   await log.append([{ kind: 'verified', slot, struck }]);
   options.late?.compared(toSlot, marker);
@@ -208,7 +216,7 @@ async function nextWindow(
   if (marker === null) return null;
   const ofOne = new Set(gaps.filter(isOfOne).map((gap) => gap.fromSlot));
   const from = higher(told, stored);
-  open?.are(ofOne, from);
+  open?.setOpen(ofOne, from);
   const first = from === null ? startSlot : from + 1n - (told === null ? AGAIN : 0n);
   const again = late?.lowest(marker) ?? first;
   const fromSlot = higher(again < first ? again : first, startSlot) as bigint;

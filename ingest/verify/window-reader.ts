@@ -11,7 +11,7 @@ import type { LogWriter } from '../log/port.ts';
  * Reads one transaction; null where no node can tell it: the log has a gap of its slot by then, as from history.
  * @throws RpcError, HistoryUnavailableError
  */
-export type ReadOne = (info: SignatureInfo) => Promise<TransactionRecord | null>;
+export type ReadTransaction = (info: SignatureInfo) => Promise<TransactionRecord | null>;
 
 export interface WindowReaderOptions {
   rpc: Rpc;
@@ -26,7 +26,7 @@ export interface WindowReaderOptions {
 }
 
 /** Reads transactions of a window, each at its place in the list, as history does. */
-export function createWindowReader(options: WindowReaderOptions): ReadOne {
+export function createWindowReader(options: WindowReaderOptions): ReadTransaction {
   const { rpc, log, listed, behind, signal } = options;
   const orders = ordersOf(listed);
   const orderOf = new Map(listed.map((info, at) => [nameOf(info), orders[at]]));

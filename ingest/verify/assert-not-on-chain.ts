@@ -1,9 +1,9 @@
 import { pause } from '../../runtime/process/lifecycle.ts';
 import { HistoryUnavailableError } from '../history/gap.ts';
 import {
+  assertNotOnChain,
   differenceOf,
   listWindow,
-  mustBeGhosts,
   type PlacedTransaction,
   type WindowOptions,
 } from './verify-window.ts';
@@ -25,18 +25,18 @@ const ROUNDS = 3;
  * @param listed how many transactions were listed of their window, without them
  * @throws RpcError, HistoryUnavailableError where any answer says otherwise once
  */
-export async function mustStayGhosts(
+export async function assertNotOnChainInEveryRound(
   ghosts: readonly PlacedTransaction[],
   listed: number,
   options: RoundsOptions,
 ): Promise<void> {
   if (ghosts.length === 0) return;
-  await mustBeGhosts(ghosts, listed, options);
+  await assertNotOnChain(ghosts, listed, options);
   for (let round = 2; round <= ROUNDS; round += 1) {
     await pause(options.apartMs, options.signal);
     const again = await listWindow(options);
     if (differenceOf(again, ghosts).ghosts.length < ghosts.length)
-      throw new HistoryUnavailableError('the list of what is final has what it lacked a moment ago');
-    await mustBeGhosts(ghosts, listed, options);
+      throw new HistoryUnavailableError('the finalized list has a transaction that it lacked a moment ago');
+    await assertNotOnChain(ghosts, listed, options);
   }
 }
