@@ -29,13 +29,13 @@ export async function fetchTransaction(
   if (result === null) throw new HistoryUnavailableError(`the node has no transaction ${info.signature}`);
   const { blockTime, transactionIndex, meta, transaction, slot } = result;
   if (!isObject(meta) || !isObject(transaction))
-    throw new HistoryUnavailableError(`the node tells half of transaction ${info.signature}`);
+    throw new HistoryUnavailableError(`the node returned an incomplete transaction ${info.signature}`);
   // A cache may hand out another transaction, and an index may name a slot that it was in on a fork.
   const { signatures } = transaction;
   const isIt = Array.isArray(signatures) && signatures[0] === info.signature;
   if (!isIt || (slot !== undefined && slot !== Number(info.slot)))
     throw new HistoryUnavailableError(
-      `the node tells of ${info.signature} in slot ${info.slot} what is none`,
+      `the node returned another transaction for ${info.signature} in slot ${info.slot}`,
     );
   const record: TransactionRecord = {
     kind: 'transaction',
@@ -50,7 +50,7 @@ export async function fetchTransaction(
   };
   // The accounts that it names have to be known: nothing could say whose figures lack it, once it is in the log.
   if (legibility(record) === 'none')
-    throw new HistoryUnavailableError(`what the node tells of transaction ${info.signature} is none`);
+    throw new HistoryUnavailableError(`the node's reply for transaction ${info.signature} cannot be read`);
   return record;
 }
 

@@ -4,11 +4,11 @@ import type { Logger } from '../../runtime/process/log.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { LogWriter } from '../log/port.ts';
-import { beginOf, type StoredBefore } from './begin-of.ts';
+import { firstSlotToRead, type StoredBefore } from './first-slot-to-read.ts';
 import { type Gap, HistoryUnavailableError, NotSettledError, PlaceUnknownError } from './gap.ts';
 import { type GapTask, taskOf } from './gap-task.ts';
 import { nextDue } from './next-due.ts';
-import { closeGap, progress, type UnreadGap } from './read-history.ts';
+import { closeGap, openGapRecord, type UnreadGap } from './read-history.ts';
 
 export interface GapCloser {
   /**
@@ -121,7 +121,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
   };
 
   const close = async (task: GapTask) => {
-    const startSlot = await beginOf(task.gap, options.startSlot ?? 0n, options.store ?? {});
+    const startSlot = await firstSlotToRead(task.gap, options.startSlot ?? 0n, options.store ?? {});
     await closeGap(task.gap, {
       ...{ ...options, startSlot, log: logOf(task) },
       signal: AbortSignal.any([signal, task.replaced.signal]),
@@ -162,7 +162,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     open.push(...open.splice(open.indexOf(task), 1));
     const obstacle = error instanceof HistoryUnavailableError ? error.obstacle : null;
     if (obstacle === null || task.told === messageOf(error)) return;
-    await logOf(task).append([progress(gap, obstacle)]);
+    await logOf(task).append([openGapRecord(gap, obstacle)]);
     task.told = messageOf(error);
   };
 
@@ -181,7 +181,10 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
         logger.info({ fromSlot: task.gap.fromSlot.toString() }, 'history closed a gap');
       } catch (error) {
         await failed(task, error).catch((reason) =>
-          logger.warn({ error: messageOf(reason) }, 'what keeps a gap open is not in the log yet'),
+          logger.warn(
+            { error: messageOf(reason) },
+            'the log was not told why a gap stays open; trying again',
+          ),
         );
       }
     }

@@ -66,6 +66,8 @@ export async function proveTop(
   }
   const missing = listed.find(({ signature }) => !found.has(signature));
   if (missing !== undefined)
-    throw new HistoryUnavailableError(`the list of what is final lacks ${missing.signature}`);
+    throw new HistoryUnavailableError(
+      `the finalized list lacks ${missing.signature}, which the first list has`,
+    );
   return above;
 }

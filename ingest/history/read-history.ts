@@ -53,9 +53,9 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
     // The gap names another transaction only once the one that it names is read: else one that comes and goes would
     // make a new record at every try.
     stuck = ofFirst.find(({ signature }) => signature === gap.signature) ?? ofFirst.at(-1) ?? null;
-    const others = oneOfEachSlot(unread).filter((one) => !isFirst(one));
+    const others = oneGapPerSlot(unread).filter((one) => !isFirst(one));
     if (others.length > 0) {
-      await log.append(others.map(unreadRecord));
+      await log.append(others.map(unreadGapRecord));
       options.onUnread?.(others);
     }
     const rest: Gap = stuck === null ? left : { ...gap, ...(stuck as UnreadGap) };
@@ -65,7 +65,7 @@ export async function closeGap(gap: Gap, options: HistoryOptions): Promise<void>
     if (stuck !== null && isTold && rest.before === (gap.before ?? null)) return;
     // A gap that reaches further may have taken its place by now.
     if (signal.aborted) return;
-    await log.append([progress(rest, stuck === null ? null : obstacleOf(stuck))]);
+    await log.append([openGapRecord(rest, stuck === null ? null : obstacleOf(stuck))]);
     options.onProgress?.(rest, transactions);
   });
   if (signal.aborted) return;
@@ -109,16 +109,16 @@ export async function readHistory(
 }
 
 /** The record of a gap as far as it was narrowed. */
-export function progress(gap: Gap, obstacle: GapObstacle | null): GapRecord {
+export function openGapRecord(gap: Gap, obstacle: GapObstacle | null): GapRecord {
   const { fromSlot, toSlot, toTime, before = null } = gap;
   const told = { kind: 'gap', fromSlot, toTime, closed: false, before, obstacle } as const;
   return toSlot < fromSlot ? { ...told, toSlot: fromSlot } : { ...told, toSlot };
 }
 
-export const unreadRecord = (gap: UnreadGap): GapRecord => progress(gap, obstacleOf(gap));
+export const unreadGapRecord = (gap: UnreadGap): GapRecord => openGapRecord(gap, obstacleOf(gap));
 
 /** One gap for each slot, since a gap names one transaction: the oldest unread one. @param unread newest first */
-export const oneOfEachSlot = (unread: readonly UnreadGap[]): UnreadGap[] => [
+export const oneGapPerSlot = (unread: readonly UnreadGap[]): UnreadGap[] => [
   ...new Map(unread.map((gap) => [gap.fromSlot, gap])).values(),
 ];
 

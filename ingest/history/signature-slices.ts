@@ -76,7 +76,7 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
     // The node may mistake the place, or have jumped over the slot: the gap is read from the newest on later, where two
     // lists decide.
     if (ended && before !== null && signature !== null && !all.some((one) => one.signature === signature))
-      throw new PlaceUnknownError(`the list from ${before} on lacks ${signature}`);
+      throw new PlaceUnknownError(`the list of signatures older than ${before} lacks ${signature}`);
     held = ended ? [] : all.filter(({ slot }) => slot === lowest);
     const whole = all.slice(0, all.length - held.length);
     for (const slice of sliced(whole, above)) {

@@ -1,7 +1,7 @@
 import type { Logger } from '../../runtime/process/log.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
+import { dateStatesForever } from '../history/date-states.ts';
 import { settleProfitsForever } from '../history/settle-profits.ts';
-import { tellTimesForever } from '../history/tell-times.ts';
 import type { LogWriter } from '../log/port.ts';
 import type { LateSlots } from '../verify/late-slots.ts';
 import { type VerifyOptions, verifyForever } from '../verify/verify.ts';
@@ -39,7 +39,7 @@ export function checkAgainstChain({
   ...common
 }: ChainChecksOptions): void {
   const { verification, sweeps, undated, openGaps } = store;
-  if (undated !== undefined) void tellTimesForever({ ...common, store: undated });
+  if (undated !== undefined) void dateStatesForever({ ...common, store: undated });
   if (verification === undefined) return;
   const { verifiedSlot } = verification;
   if (sweeps !== undefined) void settleProfitsForever({ ...common, store: sweeps, verifiedSlot, openGaps });

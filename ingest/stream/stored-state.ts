@@ -29,9 +29,9 @@ import {
 import { listedState } from '../../clickhouse/queries/status/stream-state.ts';
 import { disputedSlots } from '../../clickhouse/queries/transactions/disputed.ts';
 import type { ExpectedAccount, StruckTransaction } from '../../schemas/records.ts';
+import type { UndatedStore } from '../history/date-states.ts';
 import type { Gap } from '../history/gap.ts';
 import type { SweepStore } from '../history/settle-profits.ts';
-import type { UndatedStore } from '../history/tell-times.ts';
 import type { LogPosition } from '../log/port.ts';
 import type { VerificationStore } from '../verify/verify.ts';
 import type { CutTransaction } from './cut-logs.ts';

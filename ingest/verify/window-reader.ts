@@ -3,7 +3,7 @@ import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { TransactionRecord } from '../../schemas/records.ts';
 import { fetchListed } from '../history/fetch-transaction.ts';
 import { HistoryUnavailableError } from '../history/gap.ts';
-import { type UnreadGap, unreadRecord } from '../history/read-history.ts';
+import { type UnreadGap, unreadGapRecord } from '../history/read-history.ts';
 import { ordersOf } from '../history/signature-slices.ts';
 import type { LogWriter } from '../log/port.ts';
 
@@ -40,7 +40,7 @@ export function createWindowReader(options: WindowReaderOptions): ReadTransactio
     told.add(slot);
     const before = listed.findLast((one) => one.slot > slot)?.signature ?? behind;
     const gap = { fromSlot: slot, toSlot: slot, toTime: blockTime, before, signature };
-    await log.append([unreadRecord(gap)]);
+    await log.append([unreadGapRecord(gap)]);
     options.onUnread(gap);
     return null;
   };

@@ -2,7 +2,7 @@ import { inParallel } from '../../../runtime/parallel.ts';
 import type { GapRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { type Gap, HistoryUnavailableError } from '../../history/gap.ts';
-import { oneOfEachSlot, readHistory, type UnreadGap } from '../../history/read-history.ts';
+import { oneGapPerSlot, readHistory, type UnreadGap } from '../../history/read-history.ts';
 import type { Unread } from './cursor.ts';
 import type { BackfillStore } from './stored.ts';
 import type { BackfillTransactionsOptions } from './transactions.ts';
@@ -40,7 +40,7 @@ export async function closeGaps(
   const unread = await store.lacking(refused);
   const lacks = new Set(unread.map(({ fromSlot: slot }) => slot));
   const isWhole = ({ fromSlot: slot }: Gap) => !lacks.has(slot);
-  const own = bySlot(oneOfEachSlot(refused.map(ofOneSlot)).filter(isWhole));
+  const own = bySlot(oneGapPerSlot(refused.map(ofOneSlot)).filter(isWhole));
   const shown = bySlot((await store.openGaps()).filter(isWhole));
   const open = [...new Map<bigint, Gap>([...own, ...shown]).values()];
   const inside = open.filter((gap) => gap.fromSlot >= fromSlot && gap.toSlot <= topSlot);

@@ -6,7 +6,7 @@ import type { Rpc } from '../../../runtime/rpc/rpc.ts';
 import { isoTime } from '../../../schemas/units.ts';
 import { type Gap, HistoryUnavailableError } from '../../history/gap.ts';
 import { SETTLED_AFTER } from '../../history/prove-top.ts';
-import { oneOfEachSlot, readHistory, type UnreadGap, unreadRecord } from '../../history/read-history.ts';
+import { oneGapPerSlot, readHistory, type UnreadGap, unreadGapRecord } from '../../history/read-history.ts';
 import type { LogWriter } from '../../log/port.ts';
 import type { Cursor, CursorFile, Unread } from './cursor.ts';
 import type { BackfillStore } from './stored.ts';
@@ -88,7 +88,7 @@ export async function backfillTransactions(
             const missing = await lacking(unread);
             if (missing === null) return;
             // Says how far is read here: ingest may have a gap from that slot on which reaches further.
-            const gaps = oneOfEachSlot(missing).map((one) => ({ ...unreadRecord(one), toSlot: legTop }));
+            const gaps = oneGapPerSlot(missing).map((one) => ({ ...unreadGapRecord(one), toSlot: legTop }));
             if (gaps.length > 0) await options.log.append(gaps);
             unreadOnes.push(
               ...missing.map(({ fromSlot, signature, before = null }) => ({ fromSlot, signature, before })),

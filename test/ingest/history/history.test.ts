@@ -139,7 +139,7 @@ describe('history', () => {
       },
     });
     await expect(list(without('confirmed'))).rejects.toThrow('the first list lacked');
-    await expect(list(without('finalized'))).rejects.toThrow('the list of what is final lacks');
+    await expect(list(without('finalized'))).rejects.toThrow('the finalized list lacks');
   });
 
   test.each([1, 7])('takes no short page for the last (%i a page)', async (cap) => {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { LATEST_TABLES } from '../../../clickhouse/tables.ts';
-import { tellTimes, type Undated } from '../../../ingest/history/tell-times.ts';
-import { createUntoldSlots } from '../../../ingest/history/untold-slots.ts';
+import { dateStates, type Undated } from '../../../ingest/history/date-states.ts';
+import { createSlotTimeBackoff } from '../../../ingest/history/slot-time-backoff.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
@@ -17,7 +17,7 @@ const READ = (1n << 64n) - 1n;
 const logger = createLogger('silent', 'test');
 const { signal } = new AbortController();
 /** No slot rests longer than until the next round. */
-const restless = { rests: () => false, inVain: () => {} };
+const restless = { isWaiting: () => false, noteUnknown: () => {} };
 
 let store: Store;
 beforeAll(async () => {
@@ -112,14 +112,14 @@ test('what has no time is found, asked for until a node tells it, and told to th
   const told = new Map<bigint, number>();
   const appended: LogRecord[] = [];
   const options = {
-    ...{ store: undated as NonNullable<typeof undated>, logger, signal, untold: restless },
+    ...{ store: undated as NonNullable<typeof undated>, logger, signal, backoff: restless },
     rpc: { getBlockTime: async (slot: bigint) => told.get(slot) ?? null },
     log: { append: async (records: readonly LogRecord[]) => void appended.push(...records) },
   };
-  await tellTimes(options);
+  await dateStates(options);
   expect(appended).toEqual([]);
   told.set(8n, 80);
-  await tellTimes(options);
+  await dateStates(options);
   expect(appended).toEqual([time(8)]);
   expect(await after(appended)).toEqual(DATED);
   expect(await options.store.undatedStates('', 10)).toEqual([]);
@@ -138,7 +138,7 @@ test('the time of a state is asked for though others came behind it, once for al
   const told = new Map<bigint, number>([[8n, 80]]);
   const appended: LogRecord[] = [];
   const options = {
-    ...{ store: undated as NonNullable<typeof undated>, logger, signal, untold: restless },
+    ...{ store: undated as NonNullable<typeof undated>, logger, signal, backoff: restless },
     rpc: {
       getBlockTime: async (slot: bigint) => {
         asked.push(slot);
@@ -147,7 +147,7 @@ test('the time of a state is asked for though others came behind it, once for al
     },
     log: { append: async (records: readonly LogRecord[]) => void appended.push(...records) },
   };
-  await tellTimes(options);
+  await dateStates(options);
   expect(asked.toSorted()).toEqual([8n, 9n]);
   const records = [one, other, third].map(({ time }) => time(8));
   expect(new Set(appended)).toEqual(new Set(records));
@@ -165,15 +165,15 @@ test('the time of a state is asked for though others came behind it, once for al
   ];
   expect(await Promise.all(records.map(hoursOf))).toEqual([both, both, [[0, '80']]]);
   asked.length = 0;
-  await tellTimes(options);
+  await dateStates(options);
   expect(asked).toEqual([9n]);
   told.set(9n, 90);
-  await tellTimes(options);
+  await dateStates(options);
   expect(appended).toEqual([fourth.time(9)]);
   // A log that is read again brings the time again, so it is not asked for.
   for (const times of [1, 2]) await fourth.after([...appended], true, times);
   asked.length = 0;
-  await tellTimes(options);
+  await dateStates(options);
   expect(asked).toEqual([]);
 });
 
@@ -200,7 +200,7 @@ test('a slot that no node can be asked for, and more than are asked for in one g
     one.address === other.address && one.slot === other.slot;
   const appended: LogRecord[] = [];
   const options = {
-    ...{ logger, signal, untold: createUntoldSlots() },
+    ...{ logger, signal, backoff: createSlotTimeBackoff() },
     store: {
       undatedStates: async (behind: string, most: number) =>
         states.filter(({ address }) => address > behind).slice(0, most),
@@ -215,8 +215,8 @@ test('a slot that no node can be asked for, and more than are asked for in one g
     },
     log: { append: async (records: readonly LogRecord[]) => void appended.push(...records) },
   };
-  let places = await tellTimes(options);
-  for (let goes = 1; goes < 4; goes += 1) places = await tellTimes(options, places);
+  let places = await dateStates(options);
+  for (let goes = 1; goes < 4; goes += 1) places = await dateStates(options, places);
   const nameOf = ({ address, slot }: Undated) => `${address} ${slot}`;
   const told = appended.map((record) => {
     const { address, slot, blockTime } = record as TimeRecord;
@@ -234,7 +234,7 @@ test('a slot that no node knows the time of is asked for ever more seldom, and k
   const asked = new Map<bigint, number>();
   const appended: LogRecord[] = [];
   const options = {
-    ...{ logger, signal, untold: createUntoldSlots(() => clock) },
+    ...{ logger, signal, backoff: createSlotTimeBackoff(() => clock) },
     store: { undatedStates: async () => [], waitingHours: async () => hours },
     rpc: {
       getBlockTime: async (slot: bigint) => {
@@ -245,7 +245,7 @@ test('a slot that no node knows the time of is asked for ever more seldom, and k
     log: { append: async (records: readonly LogRecord[]) => void appended.push(...records) },
   };
   const go = async () => {
-    await tellTimes(options);
+    await dateStates(options);
     clock += 30_000;
   };
   // A day.

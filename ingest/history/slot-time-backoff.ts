@@ -1,10 +1,10 @@
 import { createLru } from '../../runtime/lru.ts';
 
 /** Slots whose time was asked for in vain: each rests, for longer each time. */
-export interface UntoldSlots {
-  rests(slot: bigint): boolean;
+export interface SlotTimeBackoff {
+  isWaiting(slot: bigint): boolean;
   /** No node that answered knew it. */
-  inVain(slot: bigint): void;
+  noteUnknown(slot: bigint): void;
 }
 
 const FIRST_MS = 30_000;
@@ -18,11 +18,11 @@ interface Rest {
 }
 
 /** @param now milliseconds that never go back */
-export function createUntoldSlots(now: () => number = () => performance.now()): UntoldSlots {
+export function createSlotTimeBackoff(now: () => number = () => performance.now()): SlotTimeBackoff {
   const known = createLru<Rest>(MOST);
   return {
-    rests: (slot) => (known.peek(slot.toString())?.until ?? 0) > now(),
-    inVain: (slot) => {
+    isWaiting: (slot) => (known.peek(slot.toString())?.until ?? 0) > now(),
+    noteUnknown: (slot) => {
       const before = known.peek(slot.toString());
       const ms = before === undefined ? FIRST_MS : Math.min(before.ms * 2, LONGEST_MS);
       known.set(slot.toString(), { ms, until: now() + ms });

@@ -5,7 +5,7 @@ import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { TimeRecord } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { LogWriter } from '../log/port.ts';
-import { createUntoldSlots, type UntoldSlots } from './untold-slots.ts';
+import { createSlotTimeBackoff, type SlotTimeBackoff } from './slot-time-backoff.ts';
 
 /** A state of a slot whose time no source knew. */
 export interface Undated {
@@ -29,7 +29,7 @@ export interface TimesOptions {
   store: UndatedStore;
   logger: Logger;
   signal: AbortSignal;
-  untold: UntoldSlots;
+  backoff: SlotTimeBackoff;
 }
 
 const EVERY_MS = 30_000;
@@ -49,13 +49,13 @@ const START: Places = { states: null, hours: null };
 /**
  * Dates states whose slot had no known time when they were read, once a node tells it. Goes on until the signal aborts.
  */
-export async function tellTimesForever(options: Omit<TimesOptions, 'untold'>): Promise<void> {
+export async function dateStatesForever(options: Omit<TimesOptions, 'backoff'>): Promise<void> {
   const { logger, signal } = options;
-  const untold = createUntoldSlots();
+  const backoff = createSlotTimeBackoff();
   let places = START;
   while (!signal.aborted) {
     try {
-      places = await tellTimes({ ...options, untold }, places);
+      places = await dateStates({ ...options, backoff }, places);
     } catch (error) {
       logger.warn({ error: messageOf(error) }, 'times of slots are not asked for now; trying again');
     }
@@ -77,7 +77,7 @@ interface Go {
  * @returns where the next round begins
  * @throws Error of the store or the log
  */
-export async function tellTimes(options: TimesOptions, behind = START): Promise<Places> {
+export async function dateStates(options: TimesOptions, behind = START): Promise<Places> {
   const { log, store } = options;
   const go: Go = { times: new Map(), records: new Map() };
   const states = await store.undatedStates(behind.states?.address ?? '', MOST_STATES);
@@ -99,7 +99,7 @@ async function lookAt(
 ): Promise<Undated | null> {
   let asked = 0;
   for (const [at, { address, slot }] of all.entries()) {
-    if (!times.has(slot) && options.untold.rests(slot)) continue;
+    if (!times.has(slot) && options.backoff.isWaiting(slot)) continue;
     if (!times.has(slot)) {
       if (asked === MOST_SLOTS || options.signal.aborted) return all[at - 1] ?? behind;
       asked += 1;
@@ -116,10 +116,10 @@ async function lookAt(
 }
 
 /** A slot that no node answers for keeps none of the others undated. */
-async function timeOf(slot: bigint, { rpc, logger, untold }: TimesOptions): Promise<number | null> {
+async function timeOf(slot: bigint, { rpc, logger, backoff }: TimesOptions): Promise<number | null> {
   try {
     const time = await rpc.getBlockTime(slot);
-    if (time === null) untold.inVain(slot);
+    if (time === null) backoff.noteUnknown(slot);
     return time;
   } catch (error) {
     logger.debug({ error: messageOf(error), slot: slot.toString() }, 'the time of a slot is not told now');

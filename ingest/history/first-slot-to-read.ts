@@ -15,7 +15,7 @@ export interface StoredBefore {
  * @throws NotSettledError while what is older may not be stored yet, HistoryUnavailableError where the store cannot
  * tell
  */
-export async function beginOf(gap: Gap, startSlot: bigint, store: StoredBefore): Promise<bigint> {
+export async function firstSlotToRead(gap: Gap, startSlot: bigint, store: StoredBefore): Promise<bigint> {
   const { fromSlot, toSlot, signature } = gap;
   if (startSlot <= fromSlot || signature !== undefined) return fromSlot;
   if (fromSlot === 0n || store.hasBefore === undefined) return startSlot;
@@ -23,12 +23,14 @@ export async function beginOf(gap: Gap, startSlot: bigint, store: StoredBefore):
     // The log has a marker behind the gap only once it has what was read before the gap was opened.
     const applied = store.applied === undefined ? null : ((await store.applied()) ?? -1n);
     if (applied !== null && applied <= toSlot)
-      throw new NotSettledError(`what is stored is of slot ${applied}, not past ${toSlot}`);
+      throw new NotSettledError(
+        `the store has applied the log up to slot ${applied}, not past ${toSlot} yet`,
+      );
     return (await store.hasBefore(fromSlot)) ? fromSlot : startSlot;
   } catch (error) {
     if (error instanceof NotSettledError) throw error;
     throw new HistoryUnavailableError(
-      `whether something before slot ${fromSlot} is stored cannot be told now`,
+      `the store cannot say now whether anything before slot ${fromSlot} is stored`,
     );
   }
 }

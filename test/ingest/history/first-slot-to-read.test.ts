@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { STANDING } from '../../../clickhouse/queries/transactions/disputed.ts';
-import { beginOf, type StoredBefore } from '../../../ingest/history/begin-of.ts';
+import { firstSlotToRead, type StoredBefore } from '../../../ingest/history/first-slot-to-read.ts';
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 import { eventRow, signature } from '../../api/support/rows.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
@@ -19,30 +19,30 @@ const holding = (slot: bigint, marker?: bigint | null): StoredBefore => ({
 });
 
 test('a gap is read from where history is to begin, but from its first slot where something older is stored', async () => {
-  expect(await beginOf(GAP, 150n, holding(100n))).toBe(150n);
-  expect(await beginOf(GAP, 999n, {})).toBe(999n);
-  expect(await beginOf(GAP, 150n, holding(99n))).toBe(100n);
-  expect(await beginOf(GAP, 50n, holding(99n))).toBe(100n);
+  expect(await firstSlotToRead(GAP, 150n, holding(100n))).toBe(150n);
+  expect(await firstSlotToRead(GAP, 999n, {})).toBe(999n);
+  expect(await firstSlotToRead(GAP, 150n, holding(99n))).toBe(100n);
+  expect(await firstSlotToRead(GAP, 50n, holding(99n))).toBe(100n);
 });
 
 test('a transaction that is known and could not be read is read, whatever is older: it is of the program', async () => {
   const named = { fromSlot: 100n, toSlot: 100n, toTime: null, signature: signature('unread') };
-  expect(await beginOf(named, 150n, holding(100n, 101n))).toBe(100n);
-  expect(await beginOf(named, 150n, {})).toBe(100n);
+  expect(await firstSlotToRead(named, 150n, holding(100n, 101n))).toBe(100n);
+  expect(await firstSlotToRead(named, 150n, {})).toBe(100n);
 });
 
 test('what is older may not be stored before what is behind the gap is', async () => {
   for (const marker of [null, 200n])
-    await expect(beginOf(GAP, 150n, holding(100n, marker))).rejects.toThrow('not past 200');
-  expect(await beginOf(GAP, 150n, holding(100n, 201n))).toBe(150n);
+    await expect(firstSlotToRead(GAP, 150n, holding(100n, marker))).rejects.toThrow('not past 200');
+  expect(await firstSlotToRead(GAP, 150n, holding(100n, 201n))).toBe(150n);
   // Nothing is older than a gap that begins with the chain.
-  expect(await beginOf({ ...GAP, fromSlot: 0n }, 150n, holding(0n, null))).toBe(150n);
+  expect(await firstSlotToRead({ ...GAP, fromSlot: 0n }, 150n, holding(0n, null))).toBe(150n);
 });
 
 test('where the store does not answer nobody can tell, and no node is to blame', async () => {
   const away: StoredBefore = { hasBefore: () => Promise.reject(new Error('http://user:KEY@host is away')) };
-  await expect(beginOf(GAP, 150n, away)).rejects.toThrow(
-    /^whether something before slot 100 is stored cannot be told now$/,
+  await expect(firstSlotToRead(GAP, 150n, away)).rejects.toThrow(
+    /^the store cannot say now whether anything before slot 100 is stored$/,
   );
 });
 
