@@ -7,7 +7,7 @@ import type { AccountRecord, ExpectedAccount } from '../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../schemas/solana/base58.ts';
 import { isTokenProgram, tokenKindOf } from '../../schemas/solana/token.ts';
 import { type AccountsPart, createPartsReader } from './account-parts.ts';
-import { toldTime } from './told-time.ts';
+import { blockTimeOrNull } from './block-time.ts';
 
 /** An rpc read stands at the end of its slot. */
 const RPC_WRITE_VERSION = (1n << 64n) - 1n;
@@ -33,7 +33,7 @@ export interface AccountReader {
     isNews?: (record: AccountRecord) => boolean,
   ): Promise<AccountRecord[]>;
   /** The same for accounts whose addresses strangers chose: of a large one at most MOST_STRANGERS_BYTES. */
-  readOfStrangers(
+  readUntrusted(
     addresses: readonly string[],
     notBefore: bigint,
     expected: 'mint' | 'metadata',
@@ -103,7 +103,7 @@ const isCutOf = (programId: Uint8Array | undefined) => (record: AccountRecord) =
 export function createAccountReader(
   rpc: Rpc,
   { expectedAt, isNamed = () => false, programId: ours }: ReadAs,
-  timeOf: (slot: bigint) => Promise<number | null> = (slot) => toldTime(rpc, slot),
+  timeOf: (slot: bigint) => Promise<number | null> = (slot) => blockTimeOrNull(rpc, slot),
   newest: () => bigint | null = () => null,
 ): AccountReader {
   /** Options for a read at a slot. Where nothing is known of the chain an answer may be of any slot. */
@@ -178,7 +178,7 @@ export function createAccountReader(
         ...(await readBalances([...named], notBefore, isNews)),
       ];
     },
-    readOfStrangers: (addresses, notBefore, expected) =>
+    readUntrusted: (addresses, notBefore, expected) =>
       readBounded(addresses, notBefore, MOST_STRANGERS_BYTES, expected),
     readProgram: async (programId, notBefore, mostBytes) => {
       const options = { ...at(notBefore), ...(mostBytes === undefined ? {} : { mostBytes }) };

@@ -5,7 +5,7 @@ import { backoffMs } from '../../runtime/retry.ts';
 import { RpcError } from '../../runtime/rpc/error.ts';
 import type { AccountRecord } from '../../schemas/records.ts';
 import type { AccountReader } from './account-reader.ts';
-import { answersBeside, TRIES_ANSWERED } from './patient-read.ts';
+import { createAnswerCheck, TRIES_ANSWERED } from './patient-read.ts';
 
 /**
  * The list itself is at fault once TRIES_ANSWERED failures in a row span so long: a node that is just back, or a
@@ -39,7 +39,7 @@ export function createPatientList(
   programId: string,
   { signal, logger, patienceMs = PATIENCE_MS }: PatientListOptions,
 ): (notBefore: bigint) => Promise<AccountRecord[] | Unlisted | null> {
-  const answers = answersBeside(reader.read);
+  const answers = createAnswerCheck(reader.read);
   let byPrefix = false;
   let isLong = false;
   let wasSilent = false;
@@ -75,7 +75,7 @@ export function createPatientList(
         const isSilent = answered >= TRIES_ANSWERED && failedAt - since >= patienceMs;
         if (isSilent || (isOfList && wasSilent)) {
           wasSilent = true;
-          logger.error(reason, 'no node answers with the accounts of the program, though with others');
+          logger.error(reason, 'no node answers getProgramAccounts, though nodes answer other requests');
           return { why: 'silent', words };
         }
         await pause(backoffMs(attempt), signal);

@@ -20,7 +20,7 @@ export const TRIES_ANSWERED = 3;
  * Whether a node that failed in something else can read the System program, which always exists: if it cannot, its
  * failures say nothing of what was asked for.
  */
-export const answersBeside =
+export const createAnswerCheck =
   (read: ReadAccounts) =>
   async (notBefore: bigint): Promise<boolean> => {
     try {
@@ -34,13 +34,13 @@ export const answersBeside =
 /**
  * A read that is tried until it works; null where the signal aborted first. Where the node answers and these addresses
  * alone cannot be read, they are read in halves, and one that cannot be read by itself is left out: none of them keeps
- * the others from being read. What is stored of that one may be old by then: see `leftOut`.
+ * the others from being read. What is stored of that one may be old by then: see `addressesWithoutRecord`.
  */
 export function createPatientRead(
   read: ReadAccounts,
   { signal, logger }: { signal: AbortSignal; logger: Logger },
 ): (addresses: readonly string[], notBefore: bigint) => Promise<AccountRecord[] | null> {
-  const answers = answersBeside(read);
+  const answers = createAnswerCheck(read);
   const apart = async (
     addresses: readonly string[],
     notBefore: bigint,
@@ -81,7 +81,10 @@ export function createPatientRead(
  * The addresses that were left out of a reading: those without a record, for an address without an account has one,
  * too.
  */
-export function leftOut(addresses: readonly string[], records: readonly AccountRecord[]): string[] {
+export function addressesWithoutRecord(
+  addresses: readonly string[],
+  records: readonly AccountRecord[],
+): string[] {
   const read = new Set(records.map(({ address }) => encodeBase58(address)));
   return addresses.filter((address) => !read.has(address));
 }

@@ -1,6 +1,6 @@
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
-import { toldTime } from '../accounts/told-time.ts';
+import { blockTimeOrNull } from '../accounts/block-time.ts';
 
 export interface SlotTimesOptions {
   rpc: Pick<Rpc, 'getBlockTime'>;
@@ -24,11 +24,11 @@ const TRIES = 8;
 export function createSlotTimes(options: SlotTimesOptions): (slot: bigint) => Promise<number | null> {
   const { rpc, told, passed, signal, everyMs = EVERY_MS } = options;
   return async (slot) => {
-    const time = told(slot) ?? (await toldTime(rpc, slot));
+    const time = told(slot) ?? (await blockTimeOrNull(rpc, slot));
     if (time !== null) return time;
     for (let tries = 0; tries < TRIES && !passed(slot) && !signal.aborted; tries += 1)
       await pause(everyMs, signal);
     if (passed(slot) || signal.aborted) return told(slot);
-    return told(slot) ?? toldTime(rpc, slot);
+    return told(slot) ?? blockTimeOrNull(rpc, slot);
   };
 }

@@ -147,7 +147,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     createStrangerTurns({
       ...{ expected, send, learn, logger, signal },
       ...(options.againAfterMs === undefined ? {} : { againAfterMs: options.againAfterMs }),
-      read: (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, expected),
+      read: (addresses, notBefore) => reader.readUntrusted(addresses, notBefore, expected),
       addresses: expected === 'mint' ? following.mints : following.metadata,
       notBefore: () => slots.last ?? 0n,
     }),

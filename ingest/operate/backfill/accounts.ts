@@ -8,7 +8,7 @@ import { configAddress } from '../../../schemas/solana/pda.ts';
 import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
 import { createAccountReader } from '../../accounts/account-reader.ts';
 import { createPatientList } from '../../accounts/patient-list.ts';
-import { createPatientRead, leftOut, type ReadAccounts } from '../../accounts/patient-read.ts';
+import { addressesWithoutRecord, createPatientRead, type ReadAccounts } from '../../accounts/patient-read.ts';
 import type { LogWriter } from '../../log/port.ts';
 import { createFollowedAddresses } from '../../stream/following/addresses.ts';
 import type { KnownAccount } from '../../stream/stored-state.ts';
@@ -68,13 +68,13 @@ export async function backfillAccounts(options: BackfillAccountsOptions): Promis
       const records = signal.aborted ? null : await patient(addresses, notBefore);
       if (records === null) return;
       isPart ||= unlisted === null && records.some(isOfProgram);
-      left.push(...leftOut(addresses, records));
+      left.push(...addressesWithoutRecord(addresses, records));
       await keep(records);
     };
   };
   const readPage = pageReader(reader.read);
   const [readMints, readMetadata] = (['mint', 'metadata'] as const).map((expected) =>
-    pageReader((addresses, at) => reader.readOfStrangers(addresses, at, expected)),
+    pageReader((addresses, at) => reader.readUntrusted(addresses, at, expected)),
   ) as [typeof readPage, typeof readPage];
 
   const isOfProgram = belongsInList(program);

@@ -8,7 +8,7 @@ import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
 import type { AccountReader } from '../../accounts/account-reader.ts';
 import { createPatientList } from '../../accounts/patient-list.ts';
-import { createPatientRead, leftOut } from '../../accounts/patient-read.ts';
+import { addressesWithoutRecord, createPatientRead } from '../../accounts/patient-read.ts';
 import { behindStream, newestSlot } from './behind-stream.ts';
 import { createJoinedReading } from './joined-reading.ts';
 import { createLeftOut } from './left-out.ts';
@@ -67,7 +67,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   const isOwned = belongsInList(programId);
   const patientRead = createPatientRead(reader.read, options);
   const readMints = createPatientRead(
-    (addresses, notBefore) => reader.readOfStrangers(addresses, notBefore, 'mint'),
+    (addresses, notBefore) => reader.readUntrusted(addresses, notBefore, 'mint'),
     options,
   );
   const everyMs = options.compareMs ?? COMPARE_MS;
@@ -104,7 +104,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
         return;
       }
       owned.push(...records.filter(isOwned).map(({ address }) => encodeBase58(address)));
-      left.push(...leftOut(some, records));
+      left.push(...addressesWithoutRecord(some, records));
       learn(records);
       await sendBehind(records);
     });

@@ -46,7 +46,7 @@ test('a reading of a slot that the chain has not come to is none, and another no
   const alone = readerOf([lying], () => null);
   const refusal = { kind: 'unreachable' };
   await expect(alone.read([key('a')], BROUGHT)).rejects.toMatchObject(refusal);
-  await expect(alone.readOfStrangers([key('a')], BROUGHT, 'mint')).rejects.toMatchObject(refusal);
+  await expect(alone.readUntrusted([key('a')], BROUGHT, 'mint')).rejects.toMatchObject(refusal);
   await expect(alone.readProgram(key('program'), BROUGHT)).rejects.toMatchObject(refusal);
   await expect(alone.readByPrefix(key('program'), BROUGHT)).rejects.toMatchObject(refusal);
   const both = readerOf([lying, honest], () => null);

@@ -34,7 +34,7 @@ function sweeping(there: Record<string, Uint8Array>, lists: (name: string, list:
   const sweeper = createSweeper({
     reader: {
       read: async (addresses: readonly string[]) => addresses.map(stateOf),
-      readOfStrangers: async (addresses: readonly string[]) => addresses.map(stateOf),
+      readUntrusted: async (addresses: readonly string[]) => addresses.map(stateOf),
       readProgram: async () => {
         seen.lists += 1;
         if (seen.lists === MOST_LISTS) stop.abort();

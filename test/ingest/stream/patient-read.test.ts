@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPatientRead, leftOut } from '../../../ingest/accounts/patient-read.ts';
+import { addressesWithoutRecord, createPatientRead } from '../../../ingest/accounts/patient-read.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { AccountRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
@@ -64,5 +64,5 @@ test('nor is one of a hundred that fails alone, and once', async () => {
 
 test('what was left out of a reading are the addresses that it does not have', () => {
   const records = ['a', 'c'].map((name) => ({ ...named(name), address: rawKey(name) }));
-  expect(leftOut(['a', 'b', 'c', 'd'].map(key), records)).toEqual(['b', 'd'].map(key));
+  expect(addressesWithoutRecord(['a', 'b', 'c', 'd'].map(key), records)).toEqual(['b', 'd'].map(key));
 });
