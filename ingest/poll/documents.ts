@@ -3,7 +3,7 @@ import { inParallel } from '../../runtime/parallel.ts';
 import { createDocumentTurns } from './document-turns.ts';
 import type { PollOptions, Round } from './round.ts';
 import { type DocumentOptions, readDocument } from './venues/document.ts';
-import { isOfGateway, siteOf } from './venues/site.ts';
+import { siteOf, usesGateway } from './venues/site.ts';
 
 /**
  * Sites that are read at once, and documents of one site: a site that never answers holds up its own documents alone.
@@ -71,5 +71,5 @@ export function documentsRound(
  */
 function isSilence(uri: string, error: string | null): boolean {
   if (error === null || !SILENT.has(error)) return false;
-  return !(error === TIMED_OUT && isOfGateway(uri));
+  return !(error === TIMED_OUT && usesGateway(uri));
 }

@@ -93,7 +93,7 @@ export async function readRemoteAccounts(
       await emit([statusOf(venue, null)]);
     } else {
       error = failure.error;
-      if (!failure.ofThisAlone) {
+      if (!failure.onlyThisAccount) {
         inARow += 1;
         down = error;
       }

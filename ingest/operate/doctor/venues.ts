@@ -7,7 +7,7 @@ import { readClearinghouseState } from '../../../schemas/venues/perp.ts';
 import { readPrices } from '../../../schemas/venues/prices.ts';
 import type { RemoteVenue } from '../../../schemas/venues/remote.ts';
 import { type Polled, poll } from '../../poll/venues/call.ts';
-import { LIST, noneOf, readListed } from '../../poll/venues/catalogue.ts';
+import { LIST, readListed, whyUnusable } from '../../poll/venues/catalogue.ts';
 
 const NOBODY = `0x${'0'.repeat(40)}`;
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
@@ -37,7 +37,7 @@ export async function checkCatalogue(base: string, signal: AbortSignal): Promise
   const url = `${base}/pairs?launchable=true&launchLabReady=true`;
   const polled = await poll({ url, what: 'pairs', where: NO_ADDRESS, signal, ...LIST }, listedPairs);
   const pairs = await readListed(soundValue(polled), base);
-  const error = noneOf(pairs);
+  const error = whyUnusable(pairs);
   if (error !== null) throw new Error(error);
   const { rows, bad } = pairs;
   return `${rows.length} pairs${noRows(bad)}`;

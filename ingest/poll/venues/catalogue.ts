@@ -35,7 +35,7 @@ export async function readCatalogue(base: string, signal: AbortSignal): Promise<
   const polled = await poll(call, listedPairs);
   if ('error' in polled) return failed(polled);
   const { rows: listed, bad } = await readListed(polled.value, base);
-  const error = noneOf({ rows: listed, bad });
+  const error = whyUnusable({ rows: listed, bad });
   if (error !== null)
     return { records: [letterOfRows(call, bad, error)], failure: { error, retryAfterMs: null } };
   const rows: CatalogueRow[] = [];
@@ -58,7 +58,7 @@ export async function readListed(pairs: readonly unknown[], base: string): Promi
 }
 
 /** Why a list is no reading: one without a readable row says nothing of what is listed. Null where it is one. */
-export function noneOf({ rows, bad: [first, ...others] }: Pairs): string | null {
+export function whyUnusable({ rows, bad: [first, ...others] }: Pairs): string | null {
   if (first === undefined || rows.length > 0) return null;
   return `none of ${others.length + 1} rows can be read, the first for: ${first.reason}`;
 }

@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import type { RemoteAccount } from '../../../clickhouse/queries/states/poll-targets.ts';
 import { type Bucket, createBucket } from '../../../runtime/outside/bucket.ts';
 import { perpAddress, readClearinghouseState, valueIsEquity } from '../../../schemas/venues/perp.ts';
-import { accountReading, askAccount, noAddress, type RemoteAccountReader } from './remote-account.ts';
+import {
+  accountReading,
+  askAccount,
+  invalidAddressReading,
+  type RemoteAccountReader,
+} from './remote-account.ts';
 
 /** The venue allows 1200 weight a minute for each address: 200 at once and 15 a second stay below it. */
 export const WEIGHT_PER_SECOND = 15;
@@ -42,7 +47,7 @@ export function createPerpReader(
   return {
     read: async (account, signal) => {
       const user = perpAddress(account.remoteAccount);
-      if (user === null) return noAddress('perp', account, clock(), '20 bytes, right-aligned');
+      if (user === null) return invalidAddressReading('perp', account, clock(), '20 bytes, right-aligned');
       let mode = modes.get(user);
       if (mode === undefined || clock() > mode.until) {
         const question = { type: 'userAbstraction', weight: MODE_WEIGHT, read: valueIsEquity };

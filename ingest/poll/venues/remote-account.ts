@@ -20,7 +20,7 @@ export interface RemoteAccountReading {
 
 export interface AccountFailure extends Pick<PollFailure, 'error' | 'retryAfterMs'> {
   /** The venue answered: others of its accounts may be read all the same. */
-  ofThisAlone: boolean;
+  onlyThisAccount: boolean;
 }
 
 type AccountReading = Extract<Reading, { type: 'venue_account' }>;
@@ -50,7 +50,7 @@ export function accountReading(
 }
 
 /** The reading of an account that cannot exist at its venue. @param form what an address there looks like */
-export function noAddress(
+export function invalidAddressReading(
   venue: EquityVenue,
   account: RemoteAccount,
   readAt: number,
@@ -101,7 +101,7 @@ function failedReading(
   const reading = unreachable(venue, account, readAt, error);
   return {
     records: letter === null ? [reading] : [reading, letter],
-    failure: { error, retryAfterMs, ofThisAlone: status !== null && status !== 429 && status < 500 },
+    failure: { error, retryAfterMs, onlyThisAccount: status !== null && status !== 429 && status < 500 },
     asked: true,
   };
 }

@@ -6,7 +6,7 @@
 export function siteOf(uri: string): string {
   if (!URL.canParse(uri)) return '';
   const { protocol, hostname } = new URL(uri);
-  if (isOfGateway(uri)) return protocol;
+  if (usesGateway(uri)) return protocol;
   if (hostname.startsWith('[')) return groupsOf(hostname.slice(1, -1)).slice(0, 4).join(':');
   if (/^[\d.]+$/.test(hostname)) return hostname.split('.').slice(0, 3).join('.');
   return hostname.replace(/\.$/, '').split('.').slice(-2).join('.');
@@ -16,7 +16,7 @@ export function siteOf(uri: string): string {
  * Whether a document is fetched from a gateway. All documents of a scheme are fetched from the same one, and strangers
  * choose what is asked for there.
  */
-export function isOfGateway(uri: string): boolean {
+export function usesGateway(uri: string): boolean {
   return URL.canParse(uri) && !['http:', 'https:'].includes(new URL(uri).protocol);
 }
 

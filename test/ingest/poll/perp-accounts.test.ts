@@ -200,7 +200,7 @@ test('a venue that asks for rest longer than a round is not asked, and every acc
       now = 61_000;
       return {
         ...{ records: [], asked: true },
-        failure: { error: 'answered 429', retryAfterMs: 1, ofThisAlone: false },
+        failure: { error: 'answered 429', retryAfterMs: 1, onlyThisAccount: false },
       };
     },
   };
@@ -437,7 +437,7 @@ describe('1,000 accounts at a venue', () => {
       read: async ({ address }: { address: string }) => {
         asked.push(address);
         isDown = asked.length > 300 && asked.length < 310;
-        const failure = isDown ? { error: 'answered 502', retryAfterMs: null, ofThisAlone: false } : null;
+        const failure = isDown ? { error: 'answered 502', retryAfterMs: null, onlyThisAccount: false } : null;
         return { records: [], failure, asked: true };
       },
     };
