@@ -1,6 +1,6 @@
 import type { LogBatch } from '../ingest/log/port.ts';
 import type { StreamEvent } from '../ingest/stream/event.ts';
-import { stateAfter, unconnected } from '../ingest/stream/state.ts';
+import { initialStreamState, stateAfter } from '../ingest/stream/state.ts';
 import type { StreamState } from '../schemas/stream-state.ts';
 
 /** What the first screen shows of a running system. */
@@ -19,7 +19,7 @@ export interface Counters {
 }
 
 export function createCounters(): Counters {
-  let known = unconnected(Date.now());
+  let known = initialStreamState(Date.now());
   const counters: Counters = {
     tipSlot: 0n,
     appliedSlot: 0n,

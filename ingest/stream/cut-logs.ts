@@ -101,7 +101,7 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
     halved.set(nameOf(info), { index, halves, again: performance.now() + waitMs });
     logger.warn(
       { signature: info.signature, waitMs },
-      'nodes tell half of a transaction: asked for again later',
+      'the nodes return an incomplete transaction; it is asked for again later',
     );
   };
 
@@ -118,7 +118,8 @@ export function createCutLogsReader(options: CutLogsOptions): CutLogsReader {
           // The store has the stream's version: a part of the transaction would only take from that.
           const isHalf = legibility(record) !== 'whole';
           if (isHalf) halves += 1;
-          if (isHalf && halves <= TRIES_OF_HALF) throw new HistoryUnavailableError('nodes tell half of it');
+          if (isHalf && halves <= TRIES_OF_HALF)
+            throw new HistoryUnavailableError('the nodes return an incomplete transaction');
           if (isHalf) later(info, { index, halves });
           else await options.send([record]);
           if (restMs > 0) await pause(restMs, signal);

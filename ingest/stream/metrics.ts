@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { StreamState } from '../../schemas/stream-state.ts';
 import type { StreamEvent } from './event.ts';
-import { stateAfter, unconnected } from './state.ts';
+import { initialStreamState, stateAfter } from './state.ts';
 
 /** The stream's metrics for Prometheus, kept up to date by its events. */
 export function streamMetrics(registry: Registry): {
@@ -61,7 +61,7 @@ export function streamMetrics(registry: Registry): {
       this.set(open.size);
     },
   });
-  let stream = unconnected(Date.now());
+  let stream = initialStreamState(Date.now());
   new Gauge({
     name: 'stream_connected',
     help: '1 while slots come, 0 while the stream is down.',

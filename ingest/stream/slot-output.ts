@@ -77,7 +77,7 @@ export function createSlotOutput(options: SlotOutputOptions): SlotOutput {
     accounts.push(...statesOf(slot));
     unreadable.released(slot);
     for (const update of transactions) unreadable.transaction(update, blockTime);
-    const cover = followed().cover.of(slot, blockTime);
+    const cover = followed().cover.markerFields(slot, blockTime);
     if (sentUpTo === null || slot > sentUpTo) sentUpTo = slot;
     const sent = send(recordsOf(output, learn, following, cover));
     madeTwice.released(slot);

@@ -32,7 +32,7 @@ export interface KnownStream {
 }
 
 /** @param listedSlot as the log was told it last. */
-export const unconnected = (now: number, listedSlot: string | null = null): KnownStream => ({
+export const initialStreamState = (now: number, listedSlot: string | null = null): KnownStream => ({
   state: {
     connected: false,
     since: now,
@@ -165,7 +165,7 @@ export function createStateTeller(options: {
   signal: AbortSignal;
 }): StateTeller {
   const { log, listedSlot, logger, signal } = options;
-  let known = unconnected(Date.now(), listedSlot);
+  let known = initialStreamState(Date.now(), listedSlot);
   let wake = () => {};
   signal.addEventListener('abort', () => wake(), { once: true });
   const tell = async () => {

@@ -191,7 +191,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
     named: following.namedBalances,
     read: (addresses, notBefore) => void sweeper.read(addresses, notBefore),
     reread: sweeper.reread,
-    onUnreadable: unreadable.ofFollowed,
+    onUnreadable: unreadable.followedUpdate,
     onFollowed: (followed) => report({ type: 'followed', ...followed }),
   });
   onNamed = beside.onNamed;

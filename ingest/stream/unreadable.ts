@@ -27,7 +27,7 @@ export interface Unreadable {
   transaction(update: TransactionUpdate, blockTime: number | null): void;
   update(update: UnreadableUpdate): void;
   /** An unreadable update of the stream that follows these addresses, which has brought everything up to `reached`. */
-  ofFollowed(addresses: readonly string[], slot: bigint, reached: bigint | null): void;
+  followedUpdate(addresses: readonly string[], slot: bigint, reached: bigint | null): void;
   /** To be called before the marker of the slot is sent. */
   released(slot: bigint): void;
 }
@@ -85,7 +85,7 @@ export function createUnreadable(options: UnreadableOptions): Unreadable {
     if (reached !== null && slot <= reached + REACH) return true;
     warn(
       { slot: slot.toString() },
-      'the stream is not near to that slot: it is taken to be of any that may follow',
+      'an unreadable update names a slot far from the stream: its slot counts as unknown',
     );
     if (far.length < MOST_FAR) far.push({ of, slot });
     unplaced[of] = true;
@@ -112,7 +112,7 @@ export function createUnreadable(options: UnreadableOptions): Unreadable {
       if (of === 'transaction' && slot > (options.last() ?? slot)) ahead.add(slot);
       else readAgain(update);
     },
-    ofFollowed: (addresses, slot, reached) => {
+    followedUpdate: (addresses, slot, reached) => {
       warnOf({ of: 'account', slot });
       if (isNear('account', slot, later(options.last(), reached))) sweeper.reread(addresses, slot);
     },

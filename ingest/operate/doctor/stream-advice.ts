@@ -1,9 +1,9 @@
 import { status } from '@grpc/grpc-js';
 import {
+  isCertificateExpired,
+  isCertificateOfOtherHost,
+  isCertificateProblem,
   type StreamEndedError,
-  saysExpired,
-  saysOfAnother,
-  saysUntrusted,
 } from '../../stream/geyser/ended.ts';
 
 export const ON_LIMIT = 'end other streams of this token, or take a larger plan';
@@ -47,15 +47,15 @@ const onUntrusted = (): string =>
 const BEHIND = /\s*Resolution note:\s*$|; if the root CA is installed locally.*$/;
 
 function onCertificate(ended: StreamEndedError): string {
-  if (saysOfAnother(ended)) return ON_ANOTHER;
-  return saysExpired(ended) ? ON_EXPIRED : onUntrusted();
+  if (isCertificateOfOtherHost(ended)) return ON_ANOTHER;
+  return isCertificateExpired(ended) ? ON_EXPIRED : onUntrusted();
 }
 
 /** Why no stream came about, and what to do. */
 export function noStream(ended: StreamEndedError): string {
   const advice = saysLagging(ended)
     ? ON_LAGGING
-    : saysUntrusted(ended)
+    : isCertificateProblem(ended)
       ? onCertificate(ended)
       : ADVICE[ended.code ?? -1];
   const words = ended.message.replace(BEHIND, '');

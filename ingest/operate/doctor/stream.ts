@@ -7,7 +7,7 @@ import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { createGeyserClient, type GeyserClient, type Subscription } from '../../stream/geyser/client.ts';
 import {
   limitsStreams,
-  mayBeTheRequest,
+  mayBeCausedByRequest,
   namedCap,
   refusesFilter,
   StreamEndedError,
@@ -176,7 +176,7 @@ async function isRefusedAlone(
 /** A finding where the stream ended for a reason that has nothing to do with what was asked for; else null. */
 function triedInVain(what: 'replay' | 'filters', tried: Update | StreamEndedError): Finding | null {
   if (!(tried instanceof StreamEndedError) || tried.cancelled) return null;
-  if (!saysLagging(tried) && !limitsStreams(tried) && mayBeTheRequest(tried)) return null;
+  if (!saysLagging(tried) && !limitsStreams(tried) && mayBeCausedByRequest(tried)) return null;
   const advice = saysLagging(tried) ? ON_LAGGING : limitsStreams(tried) ? ON_LIMIT : 'run it again';
   return { mark: 'note', text: `${what}: not known, for the stream ended (${tried.message}): ${advice}` };
 }
@@ -229,7 +229,7 @@ async function mostTaken(client: GeyserClient, base: Subscription, signal: Abort
     if (!(tried instanceof StreamEndedError)) break;
     if (saysLagging(tried)) return triedInVain('filters', tried) as Finding;
     if (tried.cancelled) return noneTaken(`no answer to ${most} addresses in time`);
-    if (!mayBeTheRequest(tried) || limitsStreams(tried) || (most === 1 && !refusesFilter(tried)))
+    if (!mayBeCausedByRequest(tried) || limitsStreams(tried) || (most === 1 && !refusesFilter(tried)))
       return noneTaken(`none (${tried.message})`);
     refusal = tried.message;
     const named = namedCap(tried);

@@ -5,7 +5,7 @@ import type { Reached } from './chain-ahead.ts';
 /**
  * Ended by this side, but not counted as such: a slot that is larger than may wait is one that the stream cannot bring.
  */
-export const TOO_MUCH = 'too much waits for slots to be complete';
+export const TOO_MUCH_PENDING = 'too much waits for slots to be complete';
 /** Ends in a row of a replay without one update, until the past is left to history. */
 const MOST_EMPTY_ENDS = 3;
 /** Ends in a row with updates but without a released slot: there is a slot that the provider cannot send. */
@@ -34,7 +34,7 @@ export interface StreamEnd {
 }
 
 /** What is remembered of earlier ends. */
-export interface Known {
+export interface EarlierEnds {
   reached: Reached;
   /** Why a stream far ahead of the log was refused last; null where none was, or one was taken since. */
   refused: string | null;
@@ -49,11 +49,11 @@ export interface Known {
 /**
  * What a provider can be asked after an end: whether it keeps the replay, and whether it takes a request without one.
  */
-export type Question = 'keepsReplay' | 'takesLive';
-export type Told = Partial<Record<Question, boolean>>;
+export type Probe = 'keepsReplay' | 'takesLive';
+export type ProbeAnswers = Partial<Record<Probe, boolean>>;
 
 /** What follows once all questions are answered, and what is remembered for the next end. */
-export type Next = { known: Known } & (
+export type Next = { known: EarlierEnds } & (
   | { type: 'again' }
   /** The stream is far ahead of the log, and of the same chain. */
   | { type: 'taken' }
@@ -63,23 +63,23 @@ export type Next = { known: Known } & (
   /** The stream cannot bring the slots from this one on. */
   | { type: 'outOfReach'; fromSlot: bigint }
 );
-export type Follows = Next | { type: 'ask'; question: Question };
+export type Decision = Next | { type: 'ask'; question: Probe };
 
-export const nothingKnown = (last: bigint | null): Known => ({
+export const noEarlierEnds = (last: bigint | null): EarlierEnds => ({
   reached: { slot: last, sameAt: null },
   refused: null,
   ...{ failures: 0, emptyEnds: 0, looks: 0, holeBefore: null },
 });
 
 /** The hole where it is the same as at the end before, so that the stream cannot bring those slots; else null. */
-export const sameHole = (hole: Gap | null, { holeBefore }: Pick<Known, 'holeBefore'>): Gap | null =>
+export const sameHole = (hole: Gap | null, { holeBefore }: Pick<EarlierEnds, 'holeBefore'>): Gap | null =>
   hole?.fromSlot === holeBefore ? hole : null;
 
 /**
  * Decides what follows the end of a stream. Answers with a question as long as `told` lacks an answer that it needs.
  * Pure.
  */
-export function whatFollows(end: StreamEnd, known: Known, told: Told = {}): Follows {
+export function decideAfterEnd(end: StreamEnd, known: EarlierEnds, told: ProbeAnswers = {}): Decision {
   const { error, brought, from, last, hole, far } = end;
   if (far !== null) return afterFar(far, known);
   const refused = last === from ? known.refused : null;
@@ -89,14 +89,14 @@ export function whatFollows(end: StreamEnd, known: Known, told: Told = {}): Foll
   const emptyEnds = brought ? 0 : known.emptyEnds + (reach === 'perhaps' ? 1 : 0);
   // Whatever the end says: a provider that serves other requests, but not this one, objects to what this one asks for.
   const isStuck = failures >= (brought ? MOST_STUCK_ENDS : MOST_EMPTY_ENDS);
-  const isOurs = brought && error.cancelled && error.message !== TOO_MUCH;
+  const isOurs = brought && error.cancelled && error.message !== TOO_MUCH_PENDING;
   let { looks } = known;
   if (reach !== 'other' || !isStuck || isOurs) looks = 0;
   else if (from !== null) {
     if (told.takesLive === undefined) return { type: 'ask', question: 'takesLive' };
     looks = told.takesLive ? looks + 1 : 0;
   }
-  const next: Known = {
+  const next: EarlierEnds = {
     ...{ reached: known.reached, refused, failures, emptyEnds, looks },
     holeBefore: hole?.fromSlot ?? null,
   };
@@ -111,7 +111,7 @@ export function whatFollows(end: StreamEnd, known: Known, told: Told = {}): Foll
   return { type: 'again', known: next };
 }
 
-function afterFar({ slot, refused }: NonNullable<StreamEnd['far']>, known: Known): Next {
+function afterFar({ slot, refused }: NonNullable<StreamEnd['far']>, known: EarlierEnds): Next {
   const sameAt = refused === null ? slot : null;
   const failures = refused === null ? 0 : known.failures + 1;
   const next = { ...known, reached: { ...known.reached, sameAt }, refused, failures };
@@ -122,7 +122,10 @@ function afterFar({ slot, refused }: NonNullable<StreamEnd['far']>, known: Known
  * What the end of a replay that brought nothing says of the replay; where its words do not decide, what the server says
  * that it keeps does.
  */
-function reachOf(error: StreamEndedError, { keepsReplay }: Told): ReturnType<typeof replayEnd> | 'ask' {
+function reachOf(
+  error: StreamEndedError,
+  { keepsReplay }: ProbeAnswers,
+): ReturnType<typeof replayEnd> | 'ask' {
   const said = replayEnd(error);
   if (said !== 'perhaps') return said;
   if (keepsReplay === undefined) return 'ask';

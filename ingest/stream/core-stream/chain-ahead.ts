@@ -34,7 +34,7 @@ export interface Reached {
  * The slot and its time, where it is so far ahead of the log that it has to be proved to be of the same chain; else
  * null.
  */
-export function aheadOf(
+export function farAheadOfLog(
   slot: bigint,
   time: number | null,
   { slot: reached, sameAt }: Reached,
@@ -45,10 +45,10 @@ export function aheadOf(
 }
 
 /** Likewise for the slot at which a stream goes on behind a hole. */
-export const farBehind = (
+export const farAheadAfterHole = (
   { fromSlot, toSlot, toTime }: Gap,
   { sameAt }: Pick<Reached, 'sameAt'>,
-): SlotTime | null => aheadOf(toSlot, toTime, { slot: fromSlot, sameAt });
+): SlotTime | null => farAheadOfLog(toSlot, toTime, { slot: fromSlot, sameAt });
 
 /**
  * Why nothing is taken of a stream that goes on far ahead of the log, in words that may be served: all nodes that
@@ -57,7 +57,7 @@ export const farBehind = (
  * before: an ingest that was away for days goes on, with or without nodes. Each node is asked by itself, for one may be
  * of another chain than all others.
  */
-export async function notTakenAhead(ahead: SlotTime, options: FarAheadOptions): Promise<string | null> {
+export async function whyAheadIsRefused(ahead: SlotTime, options: FarAheadOptions): Promise<string | null> {
   const { rpc, reached, refused, signal, patienceMs = PATIENCE_MS } = options;
   const silence = pause(patienceMs, signal).then(() => null);
   const words = await Promise.all(

@@ -5,8 +5,8 @@ import { isParentless, PARENTLESS, type Update } from '../geyser/update.ts';
 import type { Outbox } from '../outbox.ts';
 import type { SlotsOutput } from '../slots/machine.ts';
 import { watch } from '../watchdog.ts';
-import { TOO_MUCH } from './after-end.ts';
-import { aheadOf, farBehind, type Reached } from './chain-ahead.ts';
+import { TOO_MUCH_PENDING } from './after-end.ts';
+import { farAheadAfterHole, farAheadOfLog, type Reached } from './chain-ahead.ts';
 import { type HoleOptions, holeIn, NO_REPLAY_AFTER_SLOTS, skip } from './hole.ts';
 
 /** A provider that begins so far before the end of the log is of another chain, or of one that began anew. */
@@ -68,7 +68,7 @@ export function oneStream(
           );
           return;
         }
-        if (begun !== undefined) ahead = aheadOf(begun.slot, begun.blockTime, reached);
+        if (begun !== undefined) ahead = farAheadOfLog(begun.slot, begun.blockTime, reached);
         if (ahead !== null) {
           if (begun !== undefined) slots.beginAnew(outputs);
           stream.cancel(FAR_AHEAD);
@@ -78,12 +78,12 @@ export function oneStream(
         options.onUpdate(update, outputs);
         if (update.type === 'blockMeta') parentless = isParentless(update) ? parentless + 1 : 0;
         if (parentless === MOST_PARENTLESS) stream.cancel(PARENTLESS);
-        else if (slots.overflowing) stream.cancel(TOO_MUCH);
+        else if (slots.overflowing) stream.cancel(TOO_MUCH_PENDING);
         else if (update.type === 'blockMeta' && holeIn(slots) !== null) stream.cancel('slots are missing');
         else if (!replayed) {
           // A replay that brought nothing will bring nothing the next time either: the stream goes on behind the hole.
           const hole = holeIn(slots, NO_REPLAY_AFTER_SLOTS);
-          ahead = hole === null ? null : farBehind(hole, reached);
+          ahead = hole === null ? null : farAheadAfterHole(hole, reached);
           if (ahead !== null) stream.cancel(FAR_AHEAD);
           else if (hole !== null) skip(options, hole);
         }

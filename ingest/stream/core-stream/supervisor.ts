@@ -3,16 +3,16 @@ import { backoffMs } from '../../../runtime/retry.ts';
 import { endWords, type StreamEndedError } from '../geyser/ended.ts';
 import { takesLive } from '../geyser/live-probe.ts';
 import {
-  type Known,
+  decideAfterEnd,
+  type EarlierEnds,
   type Next,
-  nothingKnown,
-  type Question,
+  noEarlierEnds,
+  type Probe,
+  type ProbeAnswers,
   type StreamEnd,
   sameHole,
-  type Told,
-  whatFollows,
 } from './after-end.ts';
-import { type FarAheadOptions, farBehind, notTakenAhead } from './chain-ahead.ts';
+import { type FarAheadOptions, farAheadAfterHole, whyAheadIsRefused } from './chain-ahead.ts';
 import { holeIn, skip } from './hole.ts';
 import { type OneStreamOptions, oneStream } from './one-stream.ts';
 
@@ -34,7 +34,7 @@ export interface SupervisorOptions extends OneStreamOptions {
  */
 export async function superviseStream(options: SupervisorOptions): Promise<void> {
   const { client, slots, signal } = options;
-  let known = nothingKnown(slots.last);
+  let known = noEarlierEnds(slots.last);
   while (!signal.aborted) {
     slots.restart();
     const from = slots.last;
@@ -43,23 +43,23 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
     if (signal.aborted) return;
     const hole = holeIn(slots);
     const again = sameHole(hole, known);
-    const beginning = ahead ?? (again === null ? null : farBehind(again, known.reached));
+    const beginning = ahead ?? (again === null ? null : farAheadAfterHole(again, known.reached));
     let far: StreamEnd['far'] = null;
     if (beginning !== null) {
       known = reachedUpTo(slots.last, known);
       const reached = known.reached.slot as bigint;
-      const refused = await notTakenAhead(beginning, { ...options, refused: known.refused, reached });
+      const refused = await whyAheadIsRefused(beginning, { ...options, refused: known.refused, reached });
       if (signal.aborted) return;
       far = { slot: beginning.slot, refused };
     }
     options.onEnd(far?.refused ?? endWords(error), brought, error.cancelled);
     if (far === null && !brought) client.renew();
     const end = { error, brought, from, last: slots.last, hole, far };
-    let told: Told = {};
-    let next = whatFollows(end, known);
+    let told: ProbeAnswers = {};
+    let next = decideAfterEnd(end, known);
     while (next.type === 'ask') {
       told = { ...told, [next.question]: await ASK[next.question](options, end) };
-      next = whatFollows(end, known, told);
+      next = decideAfterEnd(end, known, told);
     }
     carryOut(options, error, next);
     known = next.known;
@@ -67,10 +67,10 @@ export async function superviseStream(options: SupervisorOptions): Promise<void>
   }
 }
 
-const reachedUpTo = (last: bigint | null, known: Known): Known =>
+const reachedUpTo = (last: bigint | null, known: EarlierEnds): EarlierEnds =>
   last === null ? known : { ...known, reached: { ...known.reached, slot: last } };
 
-const ASK: Record<Question, (options: SupervisorOptions, end: StreamEnd) => Promise<boolean>> = {
+const ASK: Record<Probe, (options: SupervisorOptions, end: StreamEnd) => Promise<boolean>> = {
   keepsReplay: async ({ client }, { from }) => {
     try {
       const first = await client.firstReplayed();
@@ -91,7 +91,10 @@ function carryOut(options: SupervisorOptions, error: StreamEndedError, next: Nex
     case 'taken':
       return;
     case 'refused':
-      logger.warn({ reason: next.words, failures }, 'nothing is taken of the stream');
+      logger.warn(
+        { reason: next.words, failures },
+        'the stream is refused: nothing that it brings is stored',
+      );
       return;
     case 'outOfReach':
       logger.warn(

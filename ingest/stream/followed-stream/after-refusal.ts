@@ -1,6 +1,6 @@
 import {
   limitsStreams,
-  mayBeTheRequest,
+  mayBeCausedByRequest,
   namedCap,
   refusesFilter,
   replayEnd,
@@ -38,7 +38,7 @@ export function askAfter(ask: Ask, tried: Tried, ended: StreamEndedError): Ask {
     if (!tried.replay) return ask;
     return ask.silent > 0 ? { ...ask, replay: false, silent: 0 } : { ...ask, silent: 1 };
   }
-  if (!mayBeTheRequest(ended) || limitsStreams(ended)) return ask;
+  if (!mayBeCausedByRequest(ended) || limitsStreams(ended)) return ask;
   const named = namedCap(ended);
   if (refusesFilter(ended) && named !== null && named < tried.addresses)
     return { ...ask, cap: named, silent: 0 };

@@ -10,14 +10,14 @@ export interface FollowedCover {
    */
   missed(after: bigint, to: bigint): void;
   /** What the marker of a slot that is released now says. */
-  of(slot: bigint, blockTime: number | null): Pick<MarkerRecord, 'followed' | 'missed'>;
+  markerFields(slot: bigint, blockTime: number | null): Pick<MarkerRecord, 'followed' | 'missed'>;
   /** The slot up to which the core and that stream have brought everything; null before there is one. */
   brought(): bigint | null;
   /**
    * A marker that says so, once followed addresses have come to the slot of the last marker and that marker did not say
    * it; else null.
    */
-  caughtUp(): MarkerRecord | null;
+  catchUpMarker(): MarkerRecord | null;
 }
 
 export interface CoverOptions {
@@ -37,7 +37,7 @@ export function createFollowedCover({ position, core, reached, timeOf }: CoverOp
       ? null
       : { slot: position.slot, blockTime: null };
 
-  const of: FollowedCover['of'] = (slot, blockTime) => {
+  const markerFields: FollowedCover['markerFields'] = (slot, blockTime) => {
     const cover = gone === undefined ? {} : { missed: gone };
     gone = undefined;
     const at = reached();
@@ -54,18 +54,18 @@ export function createFollowedCover({ position, core, reached, timeOf }: CoverOp
           to: gone !== undefined && gone.to > to ? gone.to : to,
         };
     },
-    of,
+    markerFields,
     brought: () => {
       const at = reached();
       return at !== null && core.last !== null && at < core.last ? at : core.last;
     },
-    caughtUp: () => {
+    catchUpMarker: () => {
       if (behind === null || (reached() ?? behind.slot) < behind.slot) return null;
       const { slot } = behind;
       const blockTime = behind.blockTime ?? timeOf(slot);
       return blockTime === null
         ? null
-        : { kind: 'marker', slot, parent: slot, blockTime, ...of(slot, blockTime) };
+        : { kind: 'marker', slot, parent: slot, blockTime, ...markerFields(slot, blockTime) };
     },
   };
 }

@@ -8,7 +8,7 @@ import type { GeyserClient } from '../geyser/client.ts';
 import type { AccountUpdate } from '../geyser/update.ts';
 import type { StreamLimits } from '../limits.ts';
 import type { Slots, SlotsOutput } from '../slots/machine.ts';
-import { behindStream, newestSlot } from '../sweeps/behind-stream.ts';
+import { newestSlot, waitForStream } from '../sweeps/wait-for-stream.ts';
 import { createCarried, type LostBefore } from './carried.ts';
 import type { Followed } from './followed-status.ts';
 import { createLeftRota } from './left-rota.ts';
@@ -86,7 +86,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     notBefore: () => slots.last ?? 0n,
     onRead: async (records) => {
       // The core brings every state of the program's own accounts: readings go into the log behind those.
-      await behindStream(newestSlot(records), () => slots.last, signal);
+      await waitForStream(newestSlot(records), () => slots.last, signal);
       for (const record of records) options.learn(record);
       await options.send(records);
     },
@@ -122,7 +122,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     },
     onAway: rota.round,
     onReached: () => {
-      const marker = beside.cover.caughtUp();
+      const marker = beside.cover.catchUpMarker();
       if (marker === null) return;
       void options.send([marker]).then(() => carried.marked(marker.followed?.slot ?? marker.slot));
     },

@@ -6,7 +6,7 @@ export interface Outage {
   /** The stream brings something. Answers whether it was away. */
   heard(): boolean;
   /** The stream could not bring anything until now: the time counts from here. */
-  excused(): void;
+  restartTimer(): void;
   /** Whether it has brought nothing for so long that it counts as away, or is to be declared so. */
   isDue(): boolean;
   /** @param reached, core the slots that the stream and the core have come to. */
@@ -33,7 +33,7 @@ export function createOutage(afterMs = AWAY_AFTER_MS, now = () => performance.no
       unread = null;
       return was;
     },
-    excused: () => {
+    restartTimer: () => {
       heardAt = now();
     },
     isDue: () => now() - heardAt >= afterMs,

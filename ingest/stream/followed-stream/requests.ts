@@ -21,7 +21,7 @@ export interface FollowedRequests {
   /** No replay is asked for the next time. */
   withoutReplay(): void;
   /** Everything is asked for again, whatever was refused. */
-  anew(): void;
+  reset(): void;
 }
 
 export interface FollowedRequestsOptions {
@@ -81,7 +81,7 @@ export function createFollowedRequests({
     withoutReplay: () => {
       ask = { ...ask, replay: false };
     },
-    anew: () => {
+    reset: () => {
       ask = ASK_ALL;
     },
   };

@@ -1,16 +1,16 @@
-export type Who = 'core' | 'beside';
+export type StreamRole = 'core' | 'beside';
 
 /**
  * Whether the core's stream and the one beside it end one another: some providers keep the newest stream of a token and
  * end those before it.
  */
 export interface StreamConflict {
-  began(who: Who): void;
+  began(who: StreamRole): void;
   /**
    * Answers whether the beginning of the other stream ended this one, as far as times tell. `isOurs`: it was cancelled
    * here, for its silence or for the other's sake, which says nothing of the provider.
    */
-  ended(who: Who, isOurs?: boolean): boolean;
+  ended(who: StreamRole, isOurs?: boolean): boolean;
   /** Whether the two end one another: once known, until `tryAgain`. */
   isKnown(): boolean;
   /** Both are tried beside each other once more: a single end of that kind is enough from now on. */
@@ -26,10 +26,10 @@ const SOON_MS = 5_000;
 const TOLD_AFTER = 5;
 
 export function createStreamConflict(now = () => performance.now()): StreamConflict {
-  const open: Record<Who, { begun: number; at: number } | null> = { core: null, beside: null };
+  const open: Record<StreamRole, { begun: number; at: number } | null> = { core: null, beside: null };
   let begun = 0;
   let row = 0;
-  let last: Who | null = null;
+  let last: StreamRole | null = null;
   let wasKnown = false;
   let isKnown = false;
   return {

@@ -159,7 +159,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
     if (!outage.isAway()) ceiling.set(true);
     if (!hasCore) {
       while (!hasCore && !signal.aborted) await woken();
-      outage.excused();
+      outage.restartTimer();
     }
     if (outage.isAway() && outage.unread() === null) skipToCore(0n);
   };
@@ -200,7 +200,7 @@ export function createFollowedStream(options: FollowedStreamOptions): FollowedSt
       if (isRefused) status.down(null);
       else if (failures >= DOWN_AFTER || isLeaving) status.down(endWords(ended));
       if (isLeaving) leave();
-      if (cap === 0) requests.anew();
+      if (cap === 0) requests.reset();
       if (slots.overflowing()) {
         // What waited for the core is dropped, and the addresses are read over RPC.
         slots.forget();

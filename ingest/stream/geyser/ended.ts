@@ -30,16 +30,16 @@ const WORDS: Partial<Record<number, string>> = {
 };
 
 /** Whether no connection came about because of the certificate: it is of another host, not trusted, or expired. */
-export const saysUntrusted = ({ code, message }: StreamEndedError): boolean =>
+export const isCertificateProblem = ({ code, message }: StreamEndedError): boolean =>
   code === status.UNAVAILABLE && /certificate|altname/i.test(message);
 
 /** What is wrong with the certificate, recognised by the words that the libraries use. */
-export const saysOfAnother = ({ message }: StreamEndedError): boolean => /altname/i.test(message);
-export const saysExpired = ({ message }: StreamEndedError): boolean => /has expired/i.test(message);
+export const isCertificateOfOtherHost = ({ message }: StreamEndedError): boolean => /altname/i.test(message);
+export const isCertificateExpired = ({ message }: StreamEndedError): boolean => /has expired/i.test(message);
 
 function certificateWords(ended: StreamEndedError): string {
-  if (saysOfAnother(ended)) return "the provider's certificate is of another host";
-  return saysExpired(ended)
+  if (isCertificateOfOtherHost(ended)) return "the provider's certificate is of another host";
+  return isCertificateExpired(ended)
     ? "the provider's certificate has expired"
     : "the provider's certificate is not valid";
 }
@@ -47,7 +47,7 @@ function certificateWords(ended: StreamEndedError): string {
 /** Why a stream ended, in words without anything of the provider's own message, so that they may be served. */
 export function endWords(ended: StreamEndedError): string {
   if (ended.cancelled) return ended.message;
-  if (saysUntrusted(ended)) return certificateWords(ended);
+  if (isCertificateProblem(ended)) return certificateWords(ended);
   const words = WORDS[ended.code ?? -1] ?? 'the provider failed';
   const isRefusal = ended.code === status.INTERNAL || ended.code === status.INVALID_ARGUMENT;
   return isRefusal && OF_REPLAY.test(ended.message) ? 'the provider refuses the replay from there' : words;
@@ -68,7 +68,7 @@ const NOT_THE_REQUEST: ReadonlySet<number | null> = new Set([
 ]);
 
 /** Whether a stream that brought nothing may have ended because of what its request asked for. */
-export const mayBeTheRequest = (ended: StreamEndedError): boolean => !NOT_THE_REQUEST.has(ended.code);
+export const mayBeCausedByRequest = (ended: StreamEndedError): boolean => !NOT_THE_REQUEST.has(ended.code);
 
 /** A server says this also when it has merely not come to the requested slot yet. */
 const FAILED = 'failed to get replay response';
@@ -81,7 +81,7 @@ const OF_REPLAY = /from_slot|replay|broadcast from|too old|oldest/i;
 export function replayEnd(ended: StreamEndedError): 'gone' | 'perhaps' | 'other' {
   const { code, message } = ended;
   if (code === status.OUT_OF_RANGE || code === status.DATA_LOSS) return 'gone';
-  if (!mayBeTheRequest(ended)) return 'other';
+  if (!mayBeCausedByRequest(ended)) return 'other';
   if (OF_REPLAY.test(message) && !message.includes(FAILED)) return 'gone';
   // A limit on connections, or on traffic: asking for less of the past does not help.
   return code === status.RESOURCE_EXHAUSTED ? 'other' : 'perhaps';

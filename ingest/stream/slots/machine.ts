@@ -2,7 +2,7 @@ import { type AccountUpdate, isParentless, type TransactionUpdate, type Update }
 import { createBlockhashes } from './blockhashes.ts';
 import { createPendingSlots } from './pending.ts';
 import { createRepeats } from './repeats.ts';
-import { createToldTransactions } from './told-transactions.ts';
+import { createSeenTransactions } from './seen-transactions.ts';
 
 /** A slot that is complete and has reached the commitment, with the last state of each account in it. */
 export interface ReleasedSlot {
@@ -47,7 +47,7 @@ export class Slots {
   readonly #blockhashes;
   #last: bigint | null;
   readonly #repeats = createRepeats();
-  readonly #told = createToldTransactions();
+  readonly #told = createSeenTransactions();
   /** Nothing above this slot is released; null: everything may be. */
   #ceiling: bigint | null = null;
   #held = 0;
@@ -144,7 +144,7 @@ export class Slots {
     if (update.type === 'account' || update.type === 'transaction') return this.#takeRecord(update);
     const outputs: SlotsOutput[] = [];
     if (update.type === 'blockMeta' && update.blockhash !== undefined)
-      if (this.#blockhashes.isOther(update.slot, update.blockhash))
+      if (this.#blockhashes.differsFromSeen(update.slot, update.blockhash))
         outputs.push({ type: 'madeTwice', slot: update.slot });
     return [...outputs, ...this.#takeNotice(update)];
   }

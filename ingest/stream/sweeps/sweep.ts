@@ -9,11 +9,11 @@ import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
 import type { AccountReader } from '../../accounts/account-reader.ts';
 import { createPatientList } from '../../accounts/patient-list.ts';
 import { addressesWithoutRecord, createPatientRead } from '../../accounts/patient-read.ts';
-import { behindStream, newestSlot } from './behind-stream.ts';
 import { createJoinedReading } from './joined-reading.ts';
 import { createLeftOut } from './left-out.ts';
 import { belongsInList, type ListLacks, lacksOf } from './list-lacks.ts';
 import { createListProof, type ListProofOptions, type ListStatus, type ReadBeside } from './list-proof.ts';
+import { newestSlot, waitForStream } from './wait-for-stream.ts';
 
 const READS_AT_ONCE = 4;
 const RECORDS_AT_ONCE = 1_000;
@@ -86,7 +86,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   const inDoubt = new Set<string>();
 
   const sendBehind = async (records: readonly AccountRecord[]) => {
-    await behindStream(newestSlot(records), options.brought, signal);
+    await waitForStream(newestSlot(records), options.brought, signal);
     await send(records);
   };
 

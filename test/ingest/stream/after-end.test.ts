@@ -1,12 +1,12 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from 'vitest';
 import {
-  type Known,
-  nothingKnown,
-  type Question,
+  decideAfterEnd,
+  type EarlierEnds,
+  noEarlierEnds,
+  type Probe,
   type StreamEnd,
-  TOO_MUCH,
-  whatFollows,
+  TOO_MUCH_PENDING,
 } from '../../../ingest/stream/core-stream/after-end.ts';
 import { StreamEndedError } from '../../../ingest/stream/geyser/ended.ts';
 
@@ -22,22 +22,22 @@ const AWAY = ended(status.UNAVAILABLE, 'connection refused');
 const PRUNED = ended(status.OUT_OF_RANGE, 'too old');
 const WORDLESS = ended(status.INTERNAL, 'something went wrong');
 const CUT = ended(status.OK, '', { brought: true });
-const STUCK = ended(status.CANCELLED, TOO_MUCH, { brought: true });
+const STUCK = ended(status.CANCELLED, TOO_MUCH_PENDING, { brought: true });
 const SILENT = ended(status.CANCELLED, 'no new slot for 30000 ms', { brought: true });
 const WITH_HOLE = ended(status.CANCELLED, 'slots are missing', { brought: true, last: 11n, hole: HOLE });
 const GONE_ON = ended(status.OK, '', { brought: true, last: 12n });
 
-type Provider = Record<Question, boolean>;
+type Provider = Record<Probe, boolean>;
 const KEEPS: Provider = { keepsReplay: true, takesLive: true };
 
 /** What follows on a series of stream ends, and what the provider was asked in between. */
-function followed(ends: readonly StreamEnd[], provider: Provider = KEEPS, begun = nothingKnown(LAST)) {
-  let known: Known = begun;
+function followed(ends: readonly StreamEnd[], provider: Provider = KEEPS, begun = noEarlierEnds(LAST)) {
+  let known: EarlierEnds = begun;
   const follows: string[] = [];
   for (const end of ends) {
     const told: Partial<Provider> = {};
-    let next = whatFollows(end, known, told);
-    for (; next.type === 'ask'; next = whatFollows(end, known, told)) {
+    let next = decideAfterEnd(end, known, told);
+    for (; next.type === 'ask'; next = decideAfterEnd(end, known, told)) {
       follows.push(next.question);
       told[next.question] = provider[next.question];
     }
@@ -77,7 +77,7 @@ describe('the slots are left to history from the first that did not come on', ()
   const fromTheNext = { type: 'outOfReach', fromSlot: LAST + 1n };
 
   test('at once, where the end says that the replay does not reach back', () => {
-    expect(whatFollows(PRUNED, nothingKnown(LAST))).toMatchObject(fromTheNext);
+    expect(decideAfterEnd(PRUNED, noEarlierEnds(LAST))).toMatchObject(fromTheNext);
   });
 
   test('at once, where the provider says that it keeps less', () => {
@@ -132,7 +132,7 @@ describe('the slots are left to history from the first that did not come on', ()
 
   test('while what is known of the chain stands', () => {
     const far = { refused: 'another chain', reached: { slot: LAST, sameAt: 5_000n } };
-    const { known } = followed([{ ...PRUNED, hole: HOLE }], KEEPS, { ...nothingKnown(LAST), ...far });
+    const { known } = followed([{ ...PRUNED, hole: HOLE }], KEEPS, { ...noEarlierEnds(LAST), ...far });
     expect(known).toMatchObject({ ...far, holeBefore: HOLE.fromSlot });
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type Chain, createChain } from '../../../devnet/chain/chain.ts';
 import type { ProviderModes } from '../../../devnet/geyser/modes.ts';
 import { type GeyserServer, serveGeyser } from '../../../devnet/geyser/server.ts';
-import { notTakenAhead } from '../../../ingest/stream/core-stream/chain-ahead.ts';
+import { whyAheadIsRefused } from '../../../ingest/stream/core-stream/chain-ahead.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { deadUrl, serveAnswers } from '../../support/answering.ts';
 import { openStreamStage, type Running, type StreamStage } from '../support/stream-stage.ts';
@@ -147,7 +147,7 @@ test.each([
   ['that it is days behind, and that it is as far', [BEHIND, UNTIMED], null],
 ])('what is far ahead of the log, where nodes tell %s', async (_, alone, why) => {
   const options = { reached: 1n, refused: null, signal, patienceMs: 20 };
-  const words = await notTakenAhead(NOW, { ...options, rpc: { alone: alone as (typeof SAME)[] } });
+  const words = await whyAheadIsRefused(NOW, { ...options, rpc: { alone: alone as (typeof SAME)[] } });
   if (why === null) expect(words).toBeNull();
   else expect(words).toContain(why);
 });
@@ -159,7 +159,7 @@ test.each([
   ['tell another time', [AWAY, OTHER], 'another chain than'],
 ])('what was refused is refused where nodes %s', async (_, alone, why) => {
   const options = { reached: 1n, refused: 'as told before', signal, patienceMs: 20 };
-  const words = await notTakenAhead(NOW, { ...options, rpc: { alone: alone as (typeof SAME)[] } });
+  const words = await whyAheadIsRefused(NOW, { ...options, rpc: { alone: alone as (typeof SAME)[] } });
   if (why === null) expect(words).toBeNull();
   else expect(words).toContain(why);
 });

@@ -259,19 +259,19 @@ describe('a marker', () => {
   test('says how far followed addresses are where they are not as far, and once more when they are', () => {
     let reached: bigint | null = 10n;
     const cover = createFollowedCover({ position: null, core, reached: () => reached, timeOf });
-    expect(cover.of(10n, 100)).toEqual({});
-    expect(cover.caughtUp()).toBeNull();
-    expect(cover.of(11n, 110)).toEqual({ followed: { slot: 10n, blockTime: 100 } });
-    expect(cover.caughtUp()).toBeNull();
+    expect(cover.markerFields(10n, 100)).toEqual({});
+    expect(cover.catchUpMarker()).toBeNull();
+    expect(cover.markerFields(11n, 110)).toEqual({ followed: { slot: 10n, blockTime: 100 } });
+    expect(cover.catchUpMarker()).toBeNull();
     reached = 11n;
-    expect(cover.caughtUp()).toEqual({ kind: 'marker', slot: 11n, parent: 11n, blockTime: 110 });
-    expect(cover.caughtUp()).toBeNull();
+    expect(cover.catchUpMarker()).toEqual({ kind: 'marker', slot: 11n, parent: 11n, blockTime: 110 });
+    expect(cover.catchUpMarker()).toBeNull();
     expect(cover.brought()).toBe(11n);
     reached = 9n;
     expect(cover.brought()).toBe(9n);
     reached = null;
     expect(cover.brought()).toBe(11n);
-    expect(cover.of(12n, 120)).toEqual({});
+    expect(cover.markerFields(12n, 120)).toEqual({});
   });
 
   test('names what was missed, once', () => {
@@ -279,17 +279,17 @@ describe('a marker', () => {
     cover.missed(5n, 5n);
     cover.missed(5n, 8n);
     cover.missed(8n, 9n);
-    expect(cover.of(20n, 200)).toEqual({ missed: { after: 5n, to: 9n } });
-    expect(cover.of(21n, 210)).toEqual({ followed: { slot: 20n, blockTime: 200 } });
+    expect(cover.markerFields(20n, 200)).toEqual({ missed: { after: 5n, to: 9n } });
+    expect(cover.markerFields(21n, 210)).toEqual({ followed: { slot: 20n, blockTime: 200 } });
   });
 
   test('of an earlier run is completed once its slot is brought', () => {
     let reached = 7n;
     const position = { slot: 9n, followed: 7n };
     const cover = createFollowedCover({ position, core, reached: () => reached, timeOf });
-    expect(cover.caughtUp()).toBeNull();
+    expect(cover.catchUpMarker()).toBeNull();
     reached = 9n;
-    expect(cover.caughtUp()).toEqual({ kind: 'marker', slot: 9n, parent: 9n, blockTime: 90 });
+    expect(cover.catchUpMarker()).toEqual({ kind: 'marker', slot: 9n, parent: 9n, blockTime: 90 });
   });
 });
 

@@ -2,7 +2,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { BesideMode } from '../../../devnet/geyser/modes.ts';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import { createOutage } from '../../../ingest/stream/followed-stream/outage.ts';
-import { createStreamConflict, type Who } from '../../../ingest/stream/followed-stream/stream-conflict.ts';
+import {
+  createStreamConflict,
+  type StreamRole,
+} from '../../../ingest/stream/followed-stream/stream-conflict.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { wrongStates } from '../support/ledger-facts.ts';
@@ -178,9 +181,9 @@ describe('two streams end one another', () => {
     const order = ['core', 'beside'] as const;
     two.began('core');
     for (let at = 0; at < ends; at += 1) {
-      two.began(order[(at + 1) % 2] as Who);
+      two.began(order[(at + 1) % 2] as StreamRole);
       now += apartMs;
-      two.ended(order[at % 2] as Who, isOurs);
+      two.ended(order[at % 2] as StreamRole, isOurs);
     }
     return two.isKnown();
   };
@@ -241,7 +244,7 @@ test('what was here a moment ago is not away, and what could not be here is not 
   expect(outage.isDue()).toBe(false);
   now = 30_000;
   expect(outage.isDue()).toBe(true);
-  outage.excused();
+  outage.restartTimer();
   expect(outage.isDue()).toBe(false);
   expect(outage.heard()).toBe(false);
   outage.begin(7n, 5n);

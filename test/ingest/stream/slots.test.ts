@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { TransactionUpdate, Update } from '../../../ingest/stream/geyser/update.ts';
 import { Slots, type SlotsOutput } from '../../../ingest/stream/slots/machine.ts';
-import { createToldTransactions } from '../../../ingest/stream/slots/told-transactions.ts';
+import { createSeenTransactions } from '../../../ingest/stream/slots/seen-transactions.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_121);
 
@@ -153,7 +153,7 @@ describe('a slot', () => {
   test('of which nobody remembers what was told has no dispute: a replay from far back costs no question', () => {
     const slots = new Slots('confirmed', 10n);
     expect(transactionsOf(feed(slots, [transaction(9n, 1, 1), transaction(10n, 1, 1)]))).toEqual(['1 of 1']);
-    const told = createToldTransactions(2);
+    const told = createSeenTransactions(2);
     const taken = [1, 2, 3, 1].map((name) => told.take(transaction(5n, name, name === 1 ? 7 : 8)));
     expect(taken).toEqual(['new', 'new', 'new', 'new']);
     expect([told.take(transaction(5n, 3, 8)), told.take(transaction(5n, 3, 9))]).toEqual([

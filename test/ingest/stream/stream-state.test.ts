@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import {
   createStateTeller,
+  initialStreamState,
   type KnownStream,
   stateAfter,
   streamWords,
-  unconnected,
 } from '../../../ingest/stream/state.ts';
 import type { ListStatus } from '../../../ingest/stream/sweeps/list-proof.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
@@ -21,7 +21,10 @@ const refused = {
 } as const;
 
 function after(events: readonly StreamEvent[]): KnownStream {
-  return events.reduce((known, event, at) => stateAfter(known, event, 1_000 * (at + 1)), unconnected(0));
+  return events.reduce(
+    (known, event, at) => stateAfter(known, event, 1_000 * (at + 1)),
+    initialStreamState(0),
+  );
 }
 
 test('accounts that no node lists are told while the stream is connected, beside what else is', () => {
@@ -47,7 +50,11 @@ test('that lists are whole is told from the slot on that the first was proved be
   expect(told(['proved', 9n], ['unproved', 20n], ['proved', 21n])).toEqual([true, '9']);
   expect(told(['proved', 9n], ['part', 20n])).toEqual([false, null]);
   expect(told(['proved', 9n], ['part', 20n], ['proved', 31n])).toEqual([true, '31']);
-  const taken = stateAfter(unconnected(0, '7'), { type: 'listed', listed: 'proved', slot: 50n }, 1_000);
+  const taken = stateAfter(
+    initialStreamState(0, '7'),
+    { type: 'listed', listed: 'proved', slot: 50n },
+    1_000,
+  );
   expect(taken.state).toMatchObject({ listed: true, listedSlot: '7' });
 });
 

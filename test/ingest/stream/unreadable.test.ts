@@ -139,8 +139,8 @@ test('what cannot be read is of the slot that it says where the stream is near t
   const { done, unreadable } = doing(100n);
   unreadable.update({ type: 'unreadable', of: 'account', slot: 101n });
   unreadable.update({ type: 'unreadable', of: 'transaction', slot: 102n });
-  unreadable.ofFollowed(['a'], 103n, 90n);
-  unreadable.ofFollowed(['b'], 1_001n, 1_000n);
+  unreadable.followedUpdate(['a'], 103n, 90n);
+  unreadable.followedUpdate(['b'], 1_001n, 1_000n);
   unreadable.update({ type: 'unreadable', of: 'transaction', slot: 99n });
   expect(done).toEqual(['all at 101', 'a at 103', 'b at 1001', 'gap 99 to 99']);
   // A hole may begin after the slot released last: it is not part of another gap.
@@ -168,7 +168,7 @@ test('elsewhere it is of any that may follow, and of that one too once the chain
 test('so it is before anything was released, and of the stream of followed addresses as far as that has come', () => {
   const { done, unreadable } = doing(null);
   unreadable.update({ type: 'unreadable', of: 'transaction', slot: 40n });
-  unreadable.ofFollowed(['a'], NEVER, 900n);
+  unreadable.followedUpdate(['a'], NEVER, 900n);
   unreadable.released(40n);
   expect(done).toEqual(['gap 40 to 104', 'all behind 964']);
 });

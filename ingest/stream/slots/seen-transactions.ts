@@ -3,7 +3,7 @@ import { byteKey } from '../../../schemas/solana/byte-key.ts';
 import type { TransactionUpdate } from '../geyser/update.ts';
 
 /** Short hashes of the last transactions, to recognise what a replay that reaches too far back repeats. */
-export interface ToldTransactions {
+export interface SeenTransactions {
   /**
    * Compares an update with those told of the same transaction in the same slot (`otherwise`: it differs), and
    * remembers it.
@@ -21,7 +21,7 @@ const MOST_OF_ONE = 4;
  * A transaction that is not remembered any more counts as new: without the earlier version there is nothing to decide
  * between.
  */
-export function createToldTransactions(most = MOST): ToldTransactions {
+export function createSeenTransactions(most = MOST): SeenTransactions {
   const told = new Map<string, string>();
   return {
     take: ({ slot, signature, payload }) => {

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { behindStream } from '../../../ingest/stream/sweeps/behind-stream.ts';
+import { waitForStream } from '../../../ingest/stream/sweeps/wait-for-stream.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function waitingFor(slot: bigint, brought: () => bigint | null, signal = new AbortController().signal) {
   const state = { isOver: false };
-  void behindStream(slot, brought, signal).then(() => {
+  void waitForStream(slot, brought, signal).then(() => {
     state.isOver = true;
   });
   return state;

@@ -18,7 +18,7 @@ const MOST_LOOKS = 300;
  * In front of it, a change that the stream is just about to bring would look like one that it never brought.
  * @param brought the slot up to which the stream has brought everything; null before one.
  */
-export async function behindStream(
+export async function waitForStream(
   slot: bigint,
   brought: () => bigint | null,
   signal: AbortSignal,
