@@ -19,7 +19,7 @@ export function coalescing(store: Store): Store {
       work: (all) => store.insert(table, all.flat()),
       sizeOf: (rows) => rows.length,
       most: MOST_ROWS,
-      isOfOne: isRefusal,
+      isDueToOneItem: isRefusal,
     });
   return {
     ...store,

@@ -19,7 +19,7 @@ export function sharedRead<Answer>(
       work: () => ask(store),
       sizeOf: () => 0,
       most: 0,
-      isOfOne: () => false,
+      isDueToOneItem: () => false,
       patienceMs: PATIENCE_MS,
     }),
   );
@@ -42,7 +42,7 @@ export function sharedLookup<Row>(
       work: async (all) => Map.groupBy(await ask(store, [...new Set(all.flat())]), (row) => row[field]),
       sizeOf: (keys) => keys.length,
       most: MOST_KEYS,
-      isOfOne: isRefusal,
+      isDueToOneItem: isRefusal,
       patienceMs: PATIENCE_MS,
     }),
   );

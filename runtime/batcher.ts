@@ -4,7 +4,7 @@ export interface BatcherOptions<T, Answer> {
   /** The most that one run holds, in sizes summed; an item that is larger by itself runs alone. */
   most: number;
   /** Whether an error is due to one item: those that failed together are then tried one by one. */
-  isOfOne(error: unknown): boolean;
+  isDueToOneItem(error: unknown): boolean;
   /** How long a run holds up the next one; without it, until the run ends. */
   patienceMs?: number;
 }
@@ -20,7 +20,7 @@ interface Waiting<T, Answer> {
  * Each call resolves with the answer of its run.
  */
 export function createBatcher<T, Answer>(options: BatcherOptions<T, Answer>): (one: T) => Promise<Answer> {
-  const { work, sizeOf, most, isOfOne, patienceMs } = options;
+  const { work, sizeOf, most, isDueToOneItem, patienceMs } = options;
   const waiting: Waiting<T, Answer>[] = [];
   /** The run that the next one waits for. */
   let current: object | null = null;
@@ -30,7 +30,7 @@ export function createBatcher<T, Answer>(options: BatcherOptions<T, Answer>): (o
     try {
       answer = await work(all.map(({ one }) => one));
     } catch (error) {
-      if (all.length === 1 || !isOfOne(error)) return all.forEach(({ failed }) => void failed(error));
+      if (all.length === 1 || !isDueToOneItem(error)) return all.forEach(({ failed }) => void failed(error));
       for (const one of all) await go([one]);
       return;
     }

@@ -2,7 +2,7 @@ import type { Store } from '../../clickhouse/client.ts';
 import { appliedOffsets, type Offsets, reaches } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { mustBeCurrent } from '../../clickhouse/schema/migrate.ts';
 import { readServing } from '../../clickhouse/serving/serving.ts';
-import { hidden } from '../../runtime/config/secrets.ts';
+import { redacted } from '../../runtime/config/secrets.ts';
 import { ConfigError, messageOf, RetryableError } from '../../runtime/errors.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 import { NotReadyError } from '../../runtime/process/readiness.ts';
@@ -139,7 +139,7 @@ export function serveFrom(options: ServingOptions): ServingStore {
     firstAttempt: looked.promise,
     refused: refused.promise,
     probe: async () => {
-      if (current === null && lacks !== null) throw new NotReadyError(hidden(lacks));
+      if (current === null && lacks !== null) throw new NotReadyError(redacted(lacks));
       await currentStore().query('SELECT 1');
     },
     close: async () => {

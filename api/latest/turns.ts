@@ -167,7 +167,7 @@ export function createTurns(options: TurnsOptions): Turns {
     work,
     sizeOf: () => 0,
     most: 0,
-    isOfOne: () => false,
+    isDueToOneItem: () => false,
   });
   // A flood of requests for pages that are not in memory must not hold up the turns, which every reader depends on.
   const slow = slowReadsBeside(options.besideStore, { cells, clock, mark: markNow });

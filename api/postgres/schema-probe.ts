@@ -1,4 +1,4 @@
-import { hidden } from '../../runtime/config/secrets.ts';
+import { redacted } from '../../runtime/config/secrets.ts';
 import { ConfigError, messageOf, RetryableError } from '../../runtime/errors.ts';
 import { NotReadyError } from '../../runtime/process/readiness.ts';
 import type { Queries } from './port.ts';
@@ -26,7 +26,7 @@ export function createSchemaProbe(db: Queries, makeSure: (() => Promise<unknown>
       isSure = true;
     } catch (error) {
       if (error instanceof ConfigError) refused.reject(error);
-      if (error instanceof RetryableError) throw new NotReadyError(hidden(messageOf(error)));
+      if (error instanceof RetryableError) throw new NotReadyError(redacted(messageOf(error)));
       throw error;
     }
   };

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { briefly } from '../../runtime/process/briefly.ts';
+import { nullIfUnanswered } from '../../runtime/process/null-if-unanswered.ts';
 import { HISTORY_TOPICS, type LogBatch, TOPICS, type Topic } from '../log/port.ts';
 import type { Progress } from './progress.ts';
 
@@ -57,7 +57,7 @@ export function materialiseMetrics(
   });
   let own: ReadonlyMap<Topic, readonly number[]> = new Map();
   const next = new Map<string, bigint>();
-  const askedEnds = TOPICS.map((topic) => [topic, briefly(() => ends(topic))] as const);
+  const askedEnds = TOPICS.map((topic) => [topic, nullIfUnanswered(() => ends(topic))] as const);
   new Gauge({
     name: 'materialise_consumer_lag',
     help: 'Records of the log that are not applied yet, of the partitions of this process.',

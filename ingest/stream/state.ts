@@ -1,7 +1,7 @@
 import { messageOf } from '../../runtime/errors.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
-import { otherChain } from '../../runtime/rpc/same-chain.ts';
+import { otherChainWarning } from '../../runtime/rpc/same-chain.ts';
 import { STREAM_HEARTBEAT_MS, type StreamState } from '../../schemas/stream-state.ts';
 import type { LogWriter } from '../log/port.ts';
 import type { StreamEvent } from './event.ts';
@@ -108,7 +108,7 @@ const TOLD_BY: { [T in Lasting['type']]: ToldBy<Extract<Lasting, { type: T }>> |
     return { state, lacks: { unlisted: UNLISTED[status] } };
   },
   compared: ({ others, addresses }) => ({
-    lacks: { other: others.length === 0 ? null : otherChain(others, addresses) },
+    lacks: { other: others.length === 0 ? null : otherChainWarning(others, addresses) },
   }),
   stalled: ({ reason }) => ({
     lacks: { stalled: reason === null ? null : `history stands still: ${reason}` },

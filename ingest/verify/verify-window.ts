@@ -137,7 +137,7 @@ const BUSY = ['Vote111111111111111111111111111111111111111', SYSTEM_PROGRAM];
  * A node that never lists anything of the busy addresses is believed where the program itself rests.
  */
 async function mustBeIndexed(slot: bigint, rpc: Rpc, programId: string): Promise<void> {
-  const read = { commitment: 'finalized', minContextSlot: slot, keptFrom: slot, madeAt: slot } as const;
+  const read = { commitment: 'finalized', minContextSlot: slot, keptFrom: slot, processedAt: slot } as const;
   let listsBusy = false;
   for (const address of [programId, ...BUSY]) {
     const [newest] = await rpc.getSignaturesForAddress(address, null, 1, read);

@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { ConfigError, messageOf } from '../errors.ts';
 import { type Config, readConfig } from './config.ts';
 import type { Environment } from './reader.ts';
-import { keepSecrets } from './secrets.ts';
+import { redactSecretsOf } from './secrets.ts';
 
 const FILE = '.env';
 
@@ -15,7 +15,7 @@ const FILE = '.env';
 export function loadConfig(): Config {
   Object.assign(process.env, unset(parseEnv(textOfFile())));
   const config = readConfig(process.env);
-  keepSecrets(config);
+  redactSecretsOf(config);
   return config;
 }
 

@@ -45,24 +45,24 @@ function decoded(text: string): string {
 let ofThisProcess: readonly string[] = [];
 
 /** From now on nothing that this process prints, logs or keeps of others' answers holds a secret of its configuration. */
-export function keepSecrets(config: Config): void {
+export function redactSecretsOf(config: Config): void {
   ofThisProcess = secretsOf(config);
 }
 
 /** The text without the secrets of this process's configuration, and without logins of addresses. */
-export function hidden(text: string): string {
+export function redacted(text: string): string {
   return withoutSecrets(text, ofThisProcess);
 }
 
 /** Whether a text may be served as it is. */
 export function holdsNoSecret(text: string): boolean {
-  return hidden(text) === text;
+  return redacted(text) === text;
 }
 
 /** Bytes of an upstream without the secrets of this process's configuration: an upstream may repeat its request. */
-export function hiddenBytes(bytes: Uint8Array): Uint8Array {
+export function redactedBytes(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1');
-  const clean = hidden(text);
+  const clean = redacted(text);
   return clean === text ? bytes : Buffer.from(clean, 'latin1');
 }
 

@@ -1,4 +1,4 @@
-import { hidden } from '../config/secrets.ts';
+import { redacted } from '../config/secrets.ts';
 import { ConfigError, messageOf, RetryableError } from '../errors.ts';
 import { printable } from './printable.ts';
 
@@ -41,7 +41,7 @@ export async function runMain(main: (signal: AbortSignal) => Promise<void>): Pro
   } catch (error) {
     const known = error instanceof ConfigError || error instanceof RetryableError;
     const said = known ? messageOf(error) : ((error as Error)?.stack ?? messageOf(error));
-    process.stderr.write(`${printable(hidden(said))}\n`);
+    process.stderr.write(`${printable(redacted(said))}\n`);
     process.exit(1);
   }
 }

@@ -41,7 +41,7 @@ const SENTENCES: ReadonlySet<string> = new Set(['error', 'reason', 'err']);
 const MOST_LETTERS = 500;
 
 /** The key of lines that say the same: without counts of tries, numbers in sentences, and the path of the request. */
-export function sameness(fields: object, sentence: string): string {
+export function throttleKey(fields: object, sentence: string): string {
   const kept = Object.entries(fields).flatMap(([name, value]) => {
     if (typeof value === 'number' || name === 'path') return [];
     const text = textOf(value);

@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
-import { hidden, withoutSecrets } from '../config/secrets.ts';
-import { createLogThrottle, sameness } from './log-throttle.ts';
+import { redacted, withoutSecrets } from '../config/secrets.ts';
+import { createLogThrottle, throttleKey } from './log-throttle.ts';
 import { printable } from './printable.ts';
 
 export type { Logger };
@@ -27,11 +27,11 @@ export function createLogger(level: string, process: string, secrets: readonly s
           const [fields, sentence] = args as unknown as [unknown, unknown];
           if (level < WARN || typeof sentence !== 'string' || !isObject(fields))
             return method.apply(this, args);
-          const alike = throttle(sameness(fields, sentence));
+          const alike = throttle(throttleKey(fields, sentence));
           if (alike === null) return;
           method.apply(this, alike === 0 ? args : [{ ...fields, alike }, sentence]);
         },
-        streamWrite: (line) => printable(withoutSecrets(hidden(line), secrets)),
+        streamWrite: (line) => printable(withoutSecrets(redacted(line), secrets)),
       },
     },
     standardError(),

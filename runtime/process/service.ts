@@ -52,7 +52,7 @@ export async function runService(
       const running = run({ config, logger, registry, signal, needs, notes });
       await Promise.race([running, aborted(signal)]);
       if (!(await doneWithin(END_WITHIN_MS, running)))
-        logger.warn('what it leans on does not answer: ending without it');
+        logger.warn('a server that this process depends on does not answer: ending without waiting for it');
     } finally {
       await metrics?.close();
     }

@@ -1,8 +1,8 @@
 /**
- * Whether the same question may be answered if it is asked again: `now` by the same node or another, `elsewhere` by
- * another one, `well` by another one that neither rests nor wants to be left alone, `no` by none.
+ * Which nodes may answer the same question if it is asked again: `anyNode` the same one included, `anotherNode` any
+ * other one, `anotherHealthy` another one that neither rests nor wants to be left alone, `none` none.
  */
-export type Again = 'now' | 'elsewhere' | 'well' | 'no';
+export type RetryOn = 'anyNode' | 'anotherNode' | 'anotherHealthy' | 'none';
 
 export const INVALID_PARAMS = -32602;
 /** A node's error code for a transaction of a version above the one that was asked for. */
@@ -18,17 +18,17 @@ export class RpcError extends Error {
   override name = 'RpcError';
   readonly kind: 'unreachable' | 'behind' | 'refused';
   readonly code: number | null;
-  readonly again: Again;
+  readonly retryOn: RetryOn;
 
   constructor(
     kind: RpcError['kind'],
     message: string,
-    { code = null, again, cause }: { code?: number | null; again?: Again; cause?: unknown } = {},
+    { code = null, retryOn, cause }: { code?: number | null; retryOn?: RetryOn; cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.kind = kind;
     this.code = code;
-    this.again = again ?? (kind === 'behind' ? 'now' : kind === 'refused' ? 'no' : 'elsewhere');
+    this.retryOn = retryOn ?? (kind === 'behind' ? 'anyNode' : kind === 'refused' ? 'none' : 'anotherNode');
   }
 }
 
@@ -38,7 +38,7 @@ export class NotKeptError extends RpcError {
   readonly firstSlot: bigint;
 
   constructor(firstSlot: bigint) {
-    super('refused', `its first block is ${firstSlot}`, { again: 'elsewhere' });
+    super('refused', `its first block is ${firstSlot}`, { retryOn: 'anotherNode' });
     this.firstSlot = firstSlot;
   }
 }

@@ -1,24 +1,24 @@
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { blockTimeOf } from '../../schemas/solana/block-time.ts';
 import { createAdaptiveLimit } from './adaptive-limit.ts';
-import { mustHaveMade } from './blocks-made.ts';
+import { mustHaveProcessed } from './blocks-processed.ts';
 import { NotKeptError, RpcError } from './error.ts';
 import type { RpcNode } from './node.ts';
 import type { RpcPool } from './pool.ts';
 import type { ReadOptions, Rpc, RpcOptions } from './port.ts';
 import {
-  account,
+  COMPLETENESS,
+  completenessOf,
   contextSlot,
-  ownedAccount,
+  parseAccount,
+  parseOwnedAccount,
+  parseReply,
   signaturePage,
   slotOf,
-  sound,
-  TOLD,
-  toldOf,
   transactionOf,
 } from './replies.ts';
-import { FEWEST_LISTED, lessThan, MAX_BYTES } from './reply-bounds.ts';
-import { createTimeless } from './timeless.ts';
+import { askForSmallerPage, FEWEST_LISTED, MAX_BYTES } from './reply-bounds.ts';
+import { createSlotsWithoutTime } from './slots-without-time.ts';
 import { createVersions } from './versions.ts';
 
 /** Codes that say that a slot was skipped or its block is gone: there is no time to be had. */
@@ -31,7 +31,7 @@ const SLOW_MS: Partial<Record<keyof Rpc, number>> = { getProgramAccounts: 180_00
 export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): Rpc {
   const { maxBytes = Number.POSITIVE_INFINITY } = options;
   const inVersion = createVersions();
-  const timeless = createTimeless();
+  const withoutTime = createSlotsWithoutTime();
   const listed = createAdaptiveLimit(FEWEST_LISTED);
 
   const ask = (node: RpcNode, method: keyof Rpc, params: readonly unknown[]) =>
@@ -39,7 +39,7 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
   const call = <T>(method: keyof Rpc, params: readonly unknown[], read: (result: unknown) => T): Promise<T> =>
     pool.ask(async (node) => {
       const result = await ask(node, method, params);
-      return sound(method, () => read(result));
+      return parseReply(method, () => read(result));
     });
 
   const config = (read: ReadOptions = {}, more: Record<string, unknown> = {}) => ({
@@ -58,13 +58,13 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
   /** @throws NotKeptError where the node does not keep that slot any more */
   const mustKeep = async (node: RpcNode, slot: bigint) => {
     const result = await ask(node, 'getFirstAvailableBlock', []);
-    const first = sound('getFirstAvailableBlock', () => slotOf(result));
+    const first = parseReply('getFirstAvailableBlock', () => slotOf(result));
     if (first > slot && first > 1n) throw new NotKeptError(first);
   };
 
   const timeFrom = (node: RpcNode, slot: bigint, otherwise = nullWithoutBlock) =>
     ask(node, 'getBlockTime', [Number(slot)]).then(
-      (result) => sound('getBlockTime', () => blockTimeOf(result)),
+      (result) => parseReply('getBlockTime', () => blockTimeOf(result)),
       otherwise,
     );
 
@@ -80,19 +80,19 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
     getAccountInfo: (address, read) =>
       call('getAccountInfo', [address, base64(read)], (result) => ({
         slot: contextSlot(result, read),
-        account: account((result as { value: unknown }).value),
+        account: parseAccount((result as { value: unknown }).value),
       })),
     getMultipleAccounts: (addresses, read) =>
       call('getMultipleAccounts', [addresses, base64(read)], (result) => {
         const values = (result as { value: unknown[] }).value;
         if (values.length !== addresses.length)
           throw new TypeError(`${values.length} of ${addresses.length} accounts`);
-        return { slot: contextSlot(result, read), accounts: values.map(account) };
+        return { slot: contextSlot(result, read), accounts: values.map(parseAccount) };
       }),
     getProgramAccounts: (program, read) =>
       call('getProgramAccounts', [program, base64(read, { withContext: true })], (result) => ({
         slot: contextSlot(result, read),
-        accounts: (result as { value: unknown[] }).value.map(ownedAccount),
+        accounts: (result as { value: unknown[] }).value.map(parseOwnedAccount),
       })),
     getSignaturesForAddress: async (address, before, wanted, read) => {
       const timeAt = async (node: RpcNode, slot: bigint) => {
@@ -109,12 +109,13 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
               throw error;
             });
           }
-          if (read?.madeAt !== undefined) await mustHaveMade(read.madeAt, (slot) => timeAt(node, slot));
+          if (read?.processedAt !== undefined)
+            await mustHaveProcessed(read.processedAt, (slot) => timeAt(node, slot));
           const more = before === null ? { limit } : { limit, before };
           const result = await ask(node, 'getSignaturesForAddress', [address, config(read, more)]).catch(
-            lessThan(limit),
+            askForSmallerPage(limit),
           );
-          return sound('getSignaturesForAddress', () => signaturePage(result, limit));
+          return parseReply('getSignaturesForAddress', () => signaturePage(result, limit));
         });
         return asked.catch((error) => {
           throw error instanceof NotKeptError ? leastPruned([error, ...refused]) : error;
@@ -128,16 +129,16 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
       try {
         return await pool.ask(async (node) => {
           const result = await transactionFrom(node, signature, read);
-          const found = sound('getTransaction', () => transactionOf(result, signature));
+          const found = parseReply('getTransaction', () => transactionOf(result, signature));
           // Another node may have kept more.
           if (found === null) {
             lacking.add(node);
-            throw new RpcError('behind', `getTransaction: no ${signature}`, { again: 'elsewhere' });
+            throw new RpcError('behind', `getTransaction: no ${signature}`, { retryOn: 'anotherNode' });
           }
-          const told = toldOf(found, read?.inSlot ?? null);
-          if (told === TOLD.whole) return found;
+          const told = completenessOf(found, read?.inSlot ?? null);
+          if (told === COMPLETENESS.whole) return found;
           if (told > most.told) Object.assign(most, { found, told });
-          throw new RpcError('refused', `getTransaction: half of ${signature}`, { again: 'elsewhere' });
+          throw new RpcError('refused', `getTransaction: half of ${signature}`, { retryOn: 'anotherNode' });
         });
       } catch (error) {
         if (most.found !== null) return most.found;
@@ -148,18 +149,18 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
     getSlot: (read) => call('getSlot', [config(read)], slotOf),
     getBlockTime: async (slot) => {
       const lacking = new Set<RpcNode>();
-      const isTimeless = timeless.has(slot);
+      const isWithoutTime = withoutTime.has(slot);
       try {
         return await pool.ask(async (node) => {
           const time = await timeFrom(node, slot, unlessBehind);
-          if (time !== null || isTimeless) return time;
+          if (time !== null || isWithoutTime) return time;
           // It may be this node alone that lacks the block, or its time.
           lacking.add(node);
-          throw new RpcError('refused', `getBlockTime: none of slot ${slot}`, { again: 'well' });
+          throw new RpcError('refused', `getBlockTime: none of slot ${slot}`, { retryOn: 'anotherHealthy' });
         });
       } catch (error) {
         if (lacking.size === 0 || !(error instanceof RpcError)) return nullWithoutBlock(error);
-        if (pool.nodes().every((node) => lacking.has(node))) timeless.add(slot);
+        if (pool.nodes().every((node) => lacking.has(node))) withoutTime.add(slot);
         return null;
       }
     },

@@ -53,8 +53,8 @@ export function createRpcNode(url: string, limitMs: number, waits: NodeWaits = n
       const words = messageOf(cause);
       // A connection that was kept open may be closed just as it is used again. To ask again is harmless: all requests
       // read.
-      const again = words === CONNECTION_LOST ? 'now' : 'elsewhere';
-      throw new RpcError('unreachable', hide(`${method}: ${words}`), { again, cause });
+      const retryOn = words === CONNECTION_LOST ? 'anyNode' : 'anotherNode';
+      throw new RpcError('unreachable', hide(`${method}: ${words}`), { retryOn, cause });
     }
   };
 
@@ -68,8 +68,8 @@ export function createRpcNode(url: string, limitMs: number, waits: NodeWaits = n
     if (BEHIND.has(code ?? 0)) return new RpcError('behind', words, { code });
     // What one node does not keep, index or offer, or not to us, another may.
     const isOwn = code === null || !SAME_ELSEWHERE.has(code) || OF_WHO_ASKS.has(status);
-    const again = isOwn ? 'elsewhere' : 'no';
-    return new RpcError('refused', words, { code, again });
+    const retryOn = isOwn ? 'anotherNode' : 'none';
+    return new RpcError('refused', words, { code, retryOn });
   };
 
   return {
@@ -78,7 +78,7 @@ export function createRpcNode(url: string, limitMs: number, waits: NodeWaits = n
       id += 1;
       const asked = id;
       const { status, headers, bytes } = await exchange(method, params, { asked, maxBytes, timeoutMs });
-      const wait = waitAsked(status, headers.get('retry-after'), Date.now());
+      const wait = requestedWaitMs(status, headers.get('retry-after'), Date.now());
       if (wait !== null) leaveAlone(wait);
       if (status === 429 || wait !== null)
         throw new RpcError('unreachable', `${method}: HTTP ${status}, asks to wait ${wait} ms`);
@@ -94,7 +94,7 @@ export function createRpcNode(url: string, limitMs: number, waits: NodeWaits = n
 }
 
 /** Milliseconds to wait before the next request to this node; null where it does not ask for any. */
-export function waitAsked(status: number, retryAfter: string | null, now: number): number | null {
+export function requestedWaitMs(status: number, retryAfter: string | null, now: number): number | null {
   if (status !== 429 && status !== 503) return null;
   if (retryAfter === null) return status === 429 ? UNSAID_WAIT_MS : null;
   const wait = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now;
@@ -110,9 +110,11 @@ function replyOf(
   { status, bytes }: { status: number; bytes: Uint8Array },
 ): RpcReply {
   const unsound = (what: string) =>
-    new RpcError('unreachable', `${method}: ${what}`, { again: status === 200 ? 'now' : 'elsewhere' });
+    new RpcError('unreachable', `${method}: ${what}`, {
+      retryOn: status === 200 ? 'anyNode' : 'anotherNode',
+    });
   if (status === TOO_LARGE)
-    throw new RpcError('refused', `${method}: HTTP 413, too large`, { again: 'elsewhere' });
+    throw new RpcError('refused', `${method}: HTTP 413, too large`, { retryOn: 'anotherNode' });
   let reply: unknown;
   try {
     reply = JSON.parse(Buffer.from(bytes).toString('utf8'));

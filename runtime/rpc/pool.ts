@@ -77,15 +77,15 @@ export function createRpcPool(nodes: readonly RpcNode[], limitMs: number): RpcPo
           healthOf(node).failures = 0;
           return answer;
         } catch (error) {
-          if (!(error instanceof RpcError) || error.again === 'no') throw error;
+          if (!(error instanceof RpcError) || error.retryOn === 'none') throw error;
           failure = error;
           if (less === null && asksForLess(error)) less = error;
           asked.push(node);
           // A node that refuses a question is well.
           if (error.kind !== 'refused') rest(node);
           const busy = node.waitMs() > 0;
-          if (error.again !== 'now' && !busy) left = left.filter((one) => one !== node);
-          if (error.again === 'well') left = left.filter(isWell);
+          if (error.retryOn !== 'anyNode' && !busy) left = left.filter((one) => one !== node);
+          if (error.retryOn === 'anotherHealthy') left = left.filter(isWell);
           const others = left.some((other) => !asked.includes(other));
           if (left.length === 0) throw last(error);
           if (!others && !busy && (asked.length >= MOST_TRIES || performance.now() > until))

@@ -7,8 +7,8 @@ export interface ReadOptions extends SlotBounds {
   /** For signatures: only a node that keeps history from this slot on may answer. */
   keptFrom?: bigint;
   /** For signatures: only a node that has processed the blocks about this slot, not jumped over them, may answer. */
-  madeAt?: bigint;
-  /** Awaited before each request that keptFrom and madeAt add to the one for the list. */
+  processedAt?: bigint;
+  /** Awaited before each request that keptFrom and processedAt add to the one for the list. */
   pace?: () => Promise<void>;
   /** For a transaction: where a node has it in another slot, another node is asked. */
   inSlot?: bigint;

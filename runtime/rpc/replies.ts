@@ -17,13 +17,13 @@ export interface SignatureInfo {
 }
 
 /** A reply of another shape is as good as none; one that was cut short may come whole the next time. */
-export function sound<T>(method: string, read: () => T): T {
+export function parseReply<T>(method: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
     if (cause instanceof RpcError) throw cause;
     throw new RpcError('unreachable', `${method}: an unsound reply: ${messageOf(cause)}`, {
-      again: 'now',
+      retryOn: 'anyNode',
       cause,
     });
   }
@@ -62,7 +62,7 @@ export function contextSlot(
   return slot;
 }
 
-export function account(value: unknown): RpcAccount | null {
+export function parseAccount(value: unknown): RpcAccount | null {
   if (value === null) return null;
   const { owner, lamports, data } = value as { owner: string; lamports: number; data: [string, string] };
   const key = decodeKey(owner);
@@ -80,9 +80,9 @@ function base64(text: string): Uint8Array {
   return bytes;
 }
 
-export function ownedAccount(value: unknown): { address: string; account: RpcAccount } {
+export function parseOwnedAccount(value: unknown): { address: string; account: RpcAccount } {
   const { pubkey: address, account: state } = value as { pubkey: string; account: unknown };
-  const read = account(state);
+  const read = parseAccount(state);
   if (decodeKey(address) === null) throw new TypeError('an address is no public key');
   if (read === null) throw new TypeError('an account that is owned and not there');
   return { address, account: read };
@@ -121,19 +121,22 @@ export function transactionOf(value: unknown, signature: string): Record<string,
 }
 
 /** How much of a transaction a node's answer holds, the least first. */
-export const TOLD = { ofAnotherSlot: 0, half: 1, unrecorded: 2, whole: 3 } as const;
+export const COMPLETENESS = { ofAnotherSlot: 0, half: 1, unrecorded: 2, whole: 3 } as const;
 
 /**
  * @param inSlot the slot that the transaction must be in: a node's index may name one that it was in on a fork. Null
  * where the question is whether a node has it, and in which slot: then the first node that has it decides.
  */
-export function toldOf(found: Record<string, unknown>, inSlot: bigint | null): number {
+export function completenessOf(found: Record<string, unknown>, inSlot: bigint | null): number {
   const { slot, meta, transaction } = found;
-  const recorded = isRecorded(found) ? TOLD.whole : TOLD.unrecorded;
+  const recorded = isRecorded(found) ? COMPLETENESS.whole : COMPLETENESS.unrecorded;
   if (inSlot === null) return recorded;
-  if (slot !== undefined && slot !== Number(inSlot)) return TOLD.ofAnotherSlot;
-  if (!isObject(meta) || !isObject(transaction) || !Array.isArray(transaction.signatures)) return TOLD.half;
-  return isObject(transaction.message) && tellsLoaded(transaction.message, meta) ? recorded : TOLD.half;
+  if (slot !== undefined && slot !== Number(inSlot)) return COMPLETENESS.ofAnotherSlot;
+  if (!isObject(meta) || !isObject(transaction) || !Array.isArray(transaction.signatures))
+    return COMPLETENESS.half;
+  return isObject(transaction.message) && tellsLoaded(transaction.message, meta)
+    ? recorded
+    : COMPLETENESS.half;
 }
 
 /** Whether the answer holds as many accounts as the message takes from lookup tables. */

@@ -24,9 +24,9 @@ export const isTooLarge = (error: unknown): error is RpcError =>
   error instanceof RpcError && error.cause instanceof ReplyTooLargeError;
 
 /** Strangers decide how large a page is, on every node alike: asks for fewer signatures, down to FEWEST_LISTED. */
-export const lessThan =
+export const askForSmallerPage =
   (limit: number) =>
   (error: unknown): never => {
     if (!isTooLarge(error) || limit <= FEWEST_LISTED) throw error;
-    throw new RpcError('refused', `${error.message}, too large`, { again: 'no', cause: error.cause });
+    throw new RpcError('refused', `${error.message}, too large`, { retryOn: 'none', cause: error.cause });
   };

@@ -54,7 +54,7 @@ export function onlySameChain(rpc: RpcNodes, { place, onOthers }: SameChainOptio
     // A store that does not answer fails visibly where it is asked for more.
     const known = await askedFor(place).catch(() => null);
     if (known === null) return;
-    const found = await compare(node, known).catch((): Verdict => 'unknown');
+    const found = await chainVerdict(node, known).catch((): Verdict => 'unknown');
     // Where another chain has no slot of that number its node looks like one that lags: only `same` clears it.
     const verdict = at.verdict === 'other' && found !== 'same' ? 'other' : found;
     const isNews = (verdict === 'other') !== (at.verdict === 'other');
@@ -72,11 +72,13 @@ export function onlySameChain(rpc: RpcNodes, { place, onOthers }: SameChainOptio
       await at.looking;
     }
     if (at.verdict === 'other') {
-      const words = otherChain([node.number], node.of);
+      const words = otherChainWarning([node.number], node.of);
       throw new RpcError('unreachable', words, { cause: new RetryableError(words) });
     }
     if (at.verdict === 'behind')
-      throw new RpcError('behind', `a node is more than ${MOST_BEHIND} slots behind`, { again: 'elsewhere' });
+      throw new RpcError('behind', `a node is more than ${MOST_BEHIND} slots behind`, {
+        retryOn: 'anotherNode',
+      });
   });
 }
 
@@ -90,7 +92,7 @@ const HOLDS_MS: Record<Verdict, number> = {
 };
 
 /** @throws RpcError where the node does not answer */
-export async function compare(
+export async function chainVerdict(
   node: Pick<Rpc, 'getBlockTime' | 'getSlot'>,
   { slot, time }: SlotTime,
 ): Promise<Verdict> {
@@ -107,7 +109,7 @@ function unlessSilent(error: unknown): null {
 }
 
 /** Says which addresses of SOLANA_RPC_URL are not asked, by number: it may be served, so it holds no part of any. */
-export function otherChain(others: readonly number[], addresses: number): string {
+export function otherChainWarning(others: readonly number[], addresses: number): string {
   const words = 'of another chain than the stream: nothing is read of';
   if (addresses === 1) return `SOLANA_RPC_URL is ${words} it`;
   const of = `of the ${addresses} in SOLANA_RPC_URL`;

@@ -44,5 +44,5 @@ function otherVersion(error: unknown, version: number): number | null {
 function ofThisNode(error: unknown): unknown {
   if (!(error instanceof RpcError) || error.kind !== 'refused') return error;
   if (error.code !== VERSION_NOT_TAKEN && !isTooNew(error)) return error;
-  return new RpcError('refused', error.message, { code: error.code, again: 'elsewhere', cause: error });
+  return new RpcError('refused', error.message, { code: error.code, retryOn: 'anotherNode', cause: error });
 }

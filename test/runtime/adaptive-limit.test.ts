@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createAdaptiveLimit } from '../../runtime/rpc/adaptive-limit.ts';
 import { RpcError } from '../../runtime/rpc/error.ts';
 
-const refused = () => new RpcError('refused', 'too large', { again: 'elsewhere' });
+const refused = () => new RpcError('refused', 'too large', { retryOn: 'anotherNode' });
 
 /** How many items each of so many calls asks for, wanting a hundred, where the provider takes `takes(call)`. */
 async function asked(calls: number, takes: (call: number) => number): Promise<number[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLogThrottle, sameness } from '../../runtime/process/log-throttle.ts';
+import { createLogThrottle, throttleKey } from '../../runtime/process/log-throttle.ts';
 
 test('what is said again and again is told at once, then at growing intervals, with how many were left out', () => {
   let now = 0;
@@ -25,7 +25,7 @@ test('what is said again and again is told at once, then at growing intervals, w
 });
 
 test('tries, numbers and the paths of requests make no news, other words and other slots do', () => {
-  const said = (fields: object) => sameness(fields, 'not read');
+  const said = (fields: object) => throttleKey(fields, 'not read');
   expect(said({ attempt: 1, error: 'no answer within 500 ms' })).toBe(
     said({ attempt: 2, error: 'no answer within 90 ms' }),
   );

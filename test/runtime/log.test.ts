@@ -126,8 +126,8 @@ test('no line holds a secret of what the process was configured with, whoever ma
   const config = path.resolve(import.meta.dirname, '../../runtime/config');
   const script = `import { createLogger } from '${LOG}';
     import { readConfig } from '${config}/config.ts';
-    import { keepSecrets } from '${config}/secrets.ts';
-    keepSecrets(readConfig({ YELLOWSTONE_X_TOKEN: 'token-of-ours' }));
+    import { redactSecretsOf } from '${config}/secrets.ts';
+    redactSecretsOf(readConfig({ YELLOWSTONE_X_TOKEN: 'token-of-ours' }));
     createLogger('info', 'test').warn({ err: new Error('token-of-ours is refused') }, 'asked with token-of-ours');`;
   const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
   expect(stderr).not.toContain('token-of-ours');

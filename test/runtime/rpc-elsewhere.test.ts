@@ -3,7 +3,7 @@ import { RpcError } from '../../runtime/rpc/error.ts';
 import type { RpcNode } from '../../runtime/rpc/node.ts';
 import { createRpcPool } from '../../runtime/rpc/pool.ts';
 import { createRpc, type NodeWaits } from '../../runtime/rpc/rpc.ts';
-import { createTimeless } from '../../runtime/rpc/timeless.ts';
+import { createSlotsWithoutTime } from '../../runtime/rpc/slots-without-time.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { type Answer, type AnsweringServer, type Asked, serveAnswers } from '../support/answering.ts';
 import { awaited } from '../support/awaited.ts';
@@ -242,14 +242,14 @@ describe('the time of a slot that one node knows none of', () => {
 
 test('that nobody knew a time of a slot is forgotten after some minutes, and of the oldest of many', () => {
   let now = 0;
-  const timeless = createTimeless(() => now);
-  timeless.add(9n);
+  const withoutTime = createSlotsWithoutTime(() => now);
+  withoutTime.add(9n);
   now = 4 * 60_000;
-  expect([timeless.has(9n), timeless.has(10n)]).toEqual([true, false]);
+  expect([withoutTime.has(9n), withoutTime.has(10n)]).toEqual([true, false]);
   now = 6 * 60_000;
-  expect(timeless.has(9n)).toBe(false);
-  for (let slot = 0n; slot <= 10_000n; slot += 1n) timeless.add(slot);
-  expect([timeless.has(0n), timeless.has(10_000n)]).toEqual([false, true]);
+  expect(withoutTime.has(9n)).toBe(false);
+  for (let slot = 0n; slot <= 10_000n; slot += 1n) withoutTime.add(slot);
+  expect([withoutTime.has(0n), withoutTime.has(10_000n)]).toEqual([false, true]);
 });
 
 test('what another may know as well is asked of none that rests', async () => {
@@ -262,7 +262,7 @@ test('what another may know as well is asked of none that rests', async () => {
       pool.ask(async (one) => {
         asked.push((await one.ask('getSlot', [], 1)) as string);
         throw one === first
-          ? new RpcError('refused', 'no', { again: 'well' })
+          ? new RpcError('refused', 'no', { retryOn: 'anotherHealthy' })
           : new RpcError('unreachable', 'away');
       });
     await expect(ask()).rejects.toThrow('away');

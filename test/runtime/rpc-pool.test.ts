@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { RpcError } from '../../runtime/rpc/error.ts';
-import { createRpcNode, waitAsked } from '../../runtime/rpc/node.ts';
+import { createRpcNode, requestedWaitMs } from '../../runtime/rpc/node.ts';
 import { createRpc, type NodeWaits } from '../../runtime/rpc/rpc.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import {
@@ -206,12 +206,12 @@ describe('a node that asks to be left alone', () => {
   });
 
   test('says so in seconds or as a date, never for ever', () => {
-    expect(waitAsked(200, '5', 0)).toBeNull();
-    expect(waitAsked(503, null, 0)).toBeNull();
-    expect(waitAsked(429, null, 0)).toBe(1_000);
-    expect(waitAsked(429, 'Thu, 01 Jan 1970 00:00:09 GMT', 4_000)).toBe(5_000);
-    expect(waitAsked(429, '999999999', 0)).toBe(600_000);
-    expect(waitAsked(429, 'soon', 0)).toBe(1_000);
+    expect(requestedWaitMs(200, '5', 0)).toBeNull();
+    expect(requestedWaitMs(503, null, 0)).toBeNull();
+    expect(requestedWaitMs(429, null, 0)).toBe(1_000);
+    expect(requestedWaitMs(429, 'Thu, 01 Jan 1970 00:00:09 GMT', 4_000)).toBe(5_000);
+    expect(requestedWaitMs(429, '999999999', 0)).toBe(600_000);
+    expect(requestedWaitMs(429, 'soon', 0)).toBe(1_000);
   });
 });
 

@@ -48,7 +48,7 @@ test('numbers beside it that JavaScript cannot hold are nobody’s concern', asy
 
 test('a request that is too large for a node, or another address that it names, is told', async () => {
   const large = await errorOf((await rpcAnswering({ status: 413, body: '<html>' })).getSlot());
-  expect(large).toMatchObject({ kind: 'refused', again: 'elsewhere' });
+  expect(large).toMatchObject({ kind: 'refused', retryOn: 'anotherNode' });
   await server?.close();
   const moved = { status: 308, headers: { location: 'http://127.0.0.1:1/' }, body: '' };
   expect(await errorOf((await rpcAnswering(moved)).getSlot())).toMatchObject({

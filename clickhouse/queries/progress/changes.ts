@@ -39,7 +39,7 @@ export function createAnnouncer(store: Store): (changes: Changes) => Promise<voi
     },
     sizeOf: (changes) => [...changes.values()].reduce((sum, keys) => sum + keys.size, 0),
     most: 20_000,
-    isOfOne: () => false,
+    isDueToOneItem: () => false,
   });
 }
 

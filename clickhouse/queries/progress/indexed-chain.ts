@@ -1,5 +1,5 @@
 import type { Rpc, RpcNodes } from '../../../runtime/rpc/rpc.ts';
-import { onlySameChain, otherChain, type SlotTime } from '../../../runtime/rpc/same-chain.ts';
+import { onlySameChain, otherChainWarning, type SlotTime } from '../../../runtime/rpc/same-chain.ts';
 import type { Store } from '../../client.ts';
 
 /** The highest applied slot of any partition whose block time is known. */
@@ -34,6 +34,6 @@ export const ofIndexedChain = (rpc: RpcNodes, store: () => Store, warn: (words: 
   onlySameChain(rpc, {
     place: () => lastPlace(store()),
     onOthers: (others, addresses) => {
-      if (others.length > 0) warn(otherChain(others, addresses));
+      if (others.length > 0) warn(otherChainWarning(others, addresses));
     },
   });

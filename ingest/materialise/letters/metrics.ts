@@ -1,11 +1,11 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Store } from '../../../clickhouse/client.ts';
 import { deadLetterCount } from '../../../clickhouse/queries/status/status-counts.ts';
-import { briefly } from '../../../runtime/process/briefly.ts';
+import { nullIfUnanswered } from '../../../runtime/process/null-if-unanswered.ts';
 
 /** Tells Prometheus how many dead letters are unresolved, as `/status` does. @param current null before there is a database */
 export function letterMetrics(registry: Registry, current: () => Store | null): void {
-  const counted = briefly(async () => {
+  const counted = nullIfUnanswered(async () => {
     const store = current();
     return store === null ? null : deadLetterCount(store);
   });

@@ -28,7 +28,7 @@ export function createRollups(store: Store): (one: Recompute) => Promise<void> {
     work: (all: readonly Recompute[]) => recompute(store, all),
     sizeOf: ({ mints, intervals }) => mints.size + intervals.size,
     most: MOST_TOUCHED,
-    isOfOne: isRefusal,
+    isDueToOneItem: isRefusal,
   });
 }
 

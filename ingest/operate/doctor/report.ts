@@ -1,4 +1,4 @@
-import { hidden } from '../../../runtime/config/secrets.ts';
+import { redacted } from '../../../runtime/config/secrets.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Check } from './checks.ts';
 
@@ -32,7 +32,7 @@ export async function runChecks(
 
 /** Text from outside may not send control characters to the terminal. */
 function oneLine(text: string): string {
-  return hidden(text)
+  return redacted(text)
     .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
     .slice(0, 300);
 }

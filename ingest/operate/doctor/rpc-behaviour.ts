@@ -2,7 +2,7 @@ import type { Config } from '../../../runtime/config/config.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpcNode, type RpcNode } from '../../../runtime/rpc/node.ts';
 import type { Rpc } from '../../../runtime/rpc/port.ts';
-import { slotOf, sound } from '../../../runtime/rpc/replies.ts';
+import { parseReply, slotOf } from '../../../runtime/rpc/replies.ts';
 import { isTooLarge, MAX_BYTES } from '../../../runtime/rpc/reply-bounds.ts';
 import { type Finding, note } from './finding.ts';
 import { listSome, tryReads } from './rpc-reads.ts';
@@ -65,7 +65,7 @@ function plainly(node: RpcNode, tally: Tally, signal: AbortSignal): Ask {
     tally.asked += 1;
     try {
       const result = await node.ask(method, params, MAX_BYTES[method]);
-      return sound(method, () => read(result));
+      return parseReply(method, () => read(result));
     } catch (error) {
       if (!(error instanceof RpcError) || error.kind === 'refused') throw error;
       // Not the node's fault: a page that is too large is asked for in smaller ones.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { asksForLess, RpcError } from '../../../runtime/rpc/error.ts';
 import type { Rpc } from '../../../runtime/rpc/port.ts';
 import { type SignatureInfo, signaturePage, slotOf } from '../../../runtime/rpc/replies.ts';
-import { isTooLarge, lessThan } from '../../../runtime/rpc/reply-bounds.ts';
+import { askForSmallerPage, isTooLarge } from '../../../runtime/rpc/reply-bounds.ts';
 import { ACCOUNT_PREFIXES } from '../../../schemas/program/accounts.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ADDRESSES_PER_READ } from '../../accounts/account-parts.ts';
@@ -50,7 +50,7 @@ export async function listSome(
       const params = [programId, { commitment: 'finalized', limit }];
       const page = await ask('getSignaturesForAddress', params, (result) =>
         signaturePage(result, limit),
-      ).catch(lessThan(limit));
+      ).catch(askForSmallerPage(limit));
       const words = `lists: fewer than ${LIMITS[0]} signatures at once (${refused}): reading history takes more requests; take a plan with ${LIMITS[0]}`;
       return { listed: (page ?? []).slice(0, LISTED), finding: refused === null ? null : note(words) };
     } catch (error) {

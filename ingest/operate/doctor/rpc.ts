@@ -9,7 +9,7 @@ import {
 import { aborted } from '../../../runtime/process/lifecycle.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
-import { compare, type SlotTime, type Verdict } from '../../../runtime/rpc/same-chain.ts';
+import { chainVerdict, type SlotTime, type Verdict } from '../../../runtime/rpc/same-chain.ts';
 import { HistoryUnavailableError } from '../../history/gap.ts';
 import { signaturePages } from '../../history/signature-pages.ts';
 import type { Finding } from './finding.ts';
@@ -40,7 +40,7 @@ export async function checkRpc(
 async function mustBeOfChain(url: string, { commitment }: Config, place: SlotTime | null): Promise<void> {
   if (place === null) return;
   const rpc = createRpc(url, { commitment, timeoutMs: 3_000 });
-  const verdict = await compare(rpc, place).catch((): Verdict => 'unknown');
+  const verdict = await chainVerdict(rpc, place).catch((): Verdict => 'unknown');
   if (verdict !== 'other' && verdict !== 'behind') return;
   const what =
     verdict === 'other'

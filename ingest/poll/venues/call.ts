@@ -1,4 +1,4 @@
-import { hiddenBytes } from '../../../runtime/config/secrets.ts';
+import { redactedBytes } from '../../../runtime/config/secrets.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
 import { upstreamWords } from '../../../runtime/outside/upstream.ts';
 import { askVenue, type VenueReply, type VenueRequest } from '../../../runtime/outside/venue-call.ts';
@@ -60,7 +60,15 @@ export function deadLetterOf(
   reason: string,
   bytes: Uint8Array,
 ): DeadLetterRecord {
-  return { kind: 'dead-letter', source: 'poll', what, where, reason, slot: null, bytes: hiddenBytes(bytes) };
+  return {
+    kind: 'dead-letter',
+    source: 'poll',
+    what,
+    where,
+    reason,
+    slot: null,
+    bytes: redactedBytes(bytes),
+  };
 }
 
 const MOST_SHOWN_ROWS = 100;

@@ -1,6 +1,6 @@
 import { pause } from '../../../runtime/process/lifecycle.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
-import { compare, MOST_AHEAD, type SlotTime, type Verdict } from '../../../runtime/rpc/same-chain.ts';
+import { chainVerdict, MOST_AHEAD, type SlotTime, type Verdict } from '../../../runtime/rpc/same-chain.ts';
 import type { Gap } from '../../history/gap.ts';
 
 type Node = Pick<Rpc, 'getBlockTime' | 'getSlot'>;
@@ -74,7 +74,7 @@ export async function whyAheadIsRefused(ahead: SlotTime, options: FarAheadOption
 
 /** A node that lags by less than MOST_AHEAD does not speak against the stream. */
 async function verdictOf(node: Node, ahead: SlotTime): Promise<Verdict> {
-  const verdict = await compare(node, ahead);
+  const verdict = await chainVerdict(node, ahead);
   if (verdict !== 'behind') return verdict;
   return (await node.getSlot()) + MOST_AHEAD < ahead.slot ? 'behind' : 'unknown';
 }

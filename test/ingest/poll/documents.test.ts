@@ -10,7 +10,7 @@ import { nameLookup } from '../../../ingest/poll/venues/name-lookup.ts';
 import { isPublicAddress } from '../../../ingest/poll/venues/public-address.ts';
 import { siteOf } from '../../../ingest/poll/venues/site.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
-import { keepSecrets } from '../../../runtime/config/secrets.ts';
+import { redactSecretsOf } from '../../../runtime/config/secrets.ts';
 import { documentUrl } from '../../../schemas/venues/metadata.ts';
 import { PATIENCE_MS } from '../../support/awaited.ts';
 import { BOMB } from '../../support/unkind-http.ts';
@@ -207,9 +207,9 @@ test('an image on ipfs is told without the gateway’s login, and not at all beh
     url: 'https://gateway.example/ipfs/bafy/a.png',
   });
   const gateway = 'https://gateway.example/a-key-of-some-length';
-  keepSecrets(readConfig({ IPFS_GATEWAY: gateway }));
+  redactSecretsOf(readConfig({ IPFS_GATEWAY: gateway }));
   expect(at(gateway)).toEqual({ reason: 'the image stands behind a key of IPFS_GATEWAY' });
-  keepSecrets(readConfig({}));
+  redactSecretsOf(readConfig({}));
 });
 
 test('what a name comes to is looked at each time that it is asked for, address by address', async () => {

@@ -29,7 +29,7 @@ function counted(onTaken = () => {}, signal = AbortSignal.any([])) {
 }
 
 /** Options of a read of a transaction to be struck, in a slot around which a node has no blocks. */
-const ABOUT_A_HOLE: ReadOptions = { commitment: 'finalized', keptFrom: 40n, madeAt: 40n };
+const ABOUT_A_HOLE: ReadOptions = { commitment: 'finalized', keptFrom: 40n, processedAt: 40n };
 const jump = () => stage.rpc.faults.behave({ jumped: { fromSlot: 20n, toSlot: 50n } });
 
 test('each request about a window takes its turn, also what asks how far back the node keeps', async () => {

@@ -8,15 +8,15 @@ const MOST_SKIPPED = 16n;
  * node knows no block time, and has neither transactions nor signatures, though its first block is older.
  * @throws RpcError where it may have jumped over the slot
  */
-export async function mustHaveMade(
+export async function mustHaveProcessed(
   slot: bigint,
   timeOf: (slot: bigint) => Promise<number | null>,
 ): Promise<void> {
-  const isMade = async (at: bigint) => at >= 0n && (await timeOf(at)) !== null;
-  const isMadeBeside = async (step: bigint) => {
-    for (let far = 1n; far <= MOST_SKIPPED; far += 1n) if (await isMade(slot + far * step)) return true;
+  const isProcessed = async (at: bigint) => at >= 0n && (await timeOf(at)) !== null;
+  const isProcessedBeside = async (step: bigint) => {
+    for (let far = 1n; far <= MOST_SKIPPED; far += 1n) if (await isProcessed(slot + far * step)) return true;
     return false;
   };
-  if ((await isMade(slot)) || ((await isMadeBeside(-1n)) && (await isMadeBeside(1n)))) return;
-  throw new RpcError('refused', `it tells no time of a block about slot ${slot}`, { again: 'elsewhere' });
+  if ((await isProcessed(slot)) || ((await isProcessedBeside(-1n)) && (await isProcessedBeside(1n)))) return;
+  throw new RpcError('refused', `it tells no time of a block about slot ${slot}`, { retryOn: 'anotherNode' });
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { briefly } from '../../runtime/process/briefly.ts';
+import { nullIfUnanswered } from '../../runtime/process/null-if-unanswered.ts';
 
 test('who fails or hangs is nobody’s to wait for, and is asked again once the question under way is over', async () => {
   let asked = 0;
   const hung = Promise.withResolvers<number>();
-  const ask = briefly(async () => {
+  const ask = nullIfUnanswered(async () => {
     asked += 1;
     if (asked === 2) throw new Error('away');
     return asked === 1 ? hung.promise : 7;

@@ -1,7 +1,7 @@
 import { createLru } from '../lru.ts';
 
 /** Slots that no node knew a time of when all were asked. */
-export interface Timeless {
+export interface SlotsWithoutTime {
   has(slot: bigint): boolean;
   add(slot: bigint): void;
 }
@@ -11,7 +11,7 @@ const MOST = 10_000;
 const HOLDS_MS = 5 * 60_000;
 
 /** @param now milliseconds of a monotonic clock. */
-export function createTimeless(now: () => number = () => performance.now()): Timeless {
+export function createSlotsWithoutTime(now: () => number = () => performance.now()): SlotsWithoutTime {
   const slots = createLru<{ until: number }>(MOST);
   return {
     has: (slot) => (slots.get(String(slot))?.until ?? now()) > now(),

@@ -6,7 +6,7 @@ const ANSWER_WITHIN_MS = 1_000;
  * Wraps a question to a server that may hang: null where it failed or has not answered within a second. While a
  * question is under way, further calls wait for it instead of asking again.
  */
-export function briefly<T>(ask: () => Promise<T>): () => Promise<T | null> {
+export function nullIfUnanswered<T>(ask: () => Promise<T>): () => Promise<T | null> {
   let underWay: Promise<T | null> | null = null;
   return async () => {
     underWay ??= ask()
