@@ -1,6 +1,6 @@
 import { openServer, type Store } from '../clickhouse/client.ts';
-import { mustBeKnown } from '../clickhouse/schema/migrate.ts';
-import { whileKnown } from '../clickhouse/schema/while-known.ts';
+import { schemaMustBeKnown } from '../clickhouse/schema/migrate.ts';
+import { whileSchemaIsKnown } from '../clickhouse/schema/while-schema-is-known.ts';
 import { untilServing } from '../clickhouse/serving/follow-serving.ts';
 import type { Serving } from '../clickhouse/serving/serving.ts';
 import type { Config } from '../runtime/config/config.ts';
@@ -29,8 +29,8 @@ export async function untilAnotherServes(
     const isSwitched = async ({ database, version }: Serving) =>
       database !== serving.database &&
       (version > serving.version || !(await hasDatabase(home, serving.database)));
-    await whileKnown(
-      () => mustBeKnown(store),
+    await whileSchemaIsKnown(
+      () => schemaMustBeKnown(store),
       options,
       (signal) => untilServing({ home, ...options, signal }, isSwitched),
     );

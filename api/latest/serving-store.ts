@@ -1,6 +1,6 @@
 import type { Store } from '../../clickhouse/client.ts';
 import { appliedOffsets, type Offsets, reaches } from '../../clickhouse/queries/progress/applied-offsets.ts';
-import { mustBeCurrent } from '../../clickhouse/schema/migrate.ts';
+import { schemaMustBeCurrent } from '../../clickhouse/schema/migrate.ts';
 import { readServing } from '../../clickhouse/serving/serving.ts';
 import { redacted } from '../../runtime/config/secrets.ts';
 import { ConfigError, messageOf, RetryableError } from '../../runtime/errors.ts';
@@ -98,7 +98,7 @@ export function serveFrom(options: ServingOptions): ServingStore {
     }
     await check(next.store);
     // The schema of a database that serves already is not checked again: a newer version may migrate it meanwhile.
-    await mustBeCurrent(next.store);
+    await schemaMustBeCurrent(next.store);
     if (current !== null && performance.now() - next.since < times.catchUpMs) {
       const [before, after] = await Promise.all([appliedOffsets(current), appliedOffsets(next.store)]);
       const now = performance.now();

@@ -5,7 +5,7 @@ import { ConfigError, RetryableError } from '../../runtime/errors.ts';
 import type { Store } from '../client.ts';
 import { forCluster, isCopy, onClusterClause } from './cluster.ts';
 import { LEASE } from './log-lease.ts';
-import { alone, LOCK } from './migration-lock.ts';
+import { LOCK, underMigrationLock } from './migration-lock.ts';
 import { statementsOf } from './statements.ts';
 
 export interface Migration {
@@ -48,7 +48,7 @@ const LEDGER = `CREATE TABLE IF NOT EXISTS migrations (
 export async function migrate(store: Store, cluster: string | null): Promise<string[]> {
   return store.exclusive
     ? apply(store, cluster)
-    : alone(store, onClusterClause(cluster), () => apply(store, cluster));
+    : underMigrationLock(store, onClusterClause(cluster), () => apply(store, cluster));
 }
 
 async function apply(store: Store, cluster: string | null): Promise<string[]> {
@@ -91,7 +91,7 @@ async function hasNoTables(store: Store): Promise<boolean> {
 }
 
 /** @throws RetryableError where the database is older than this version: `migrate` is still to come. */
-export async function mustBeCurrent(store: Store): Promise<void> {
+export async function schemaMustBeCurrent(store: Store): Promise<void> {
   const [ledger] = await store.query(
     `SELECT 1 FROM system.tables WHERE database = {database:String} AND name = 'migrations'`,
     {
@@ -108,7 +108,7 @@ export async function mustBeCurrent(store: Store): Promise<void> {
  * Checks a database that was current once.
  * @throws ConfigError where it was migrated since, to a schema that this version does not know.
  */
-export async function mustBeKnown(store: Store): Promise<void> {
+export async function schemaMustBeKnown(store: Store): Promise<void> {
   await pending(store);
 }
 

@@ -21,7 +21,7 @@ const TIMES: LockTimes = { everyMs: 1_000, staleSeconds: 15, patienceMs: 300_000
  * Runs `task` while no other process does. The lock is taken from a holder that died.
  * @throws Error where a living holder does not finish.
  */
-export async function alone<T>(
+export async function underMigrationLock<T>(
   store: Store,
   onCluster: string,
   task: () => Promise<T>,

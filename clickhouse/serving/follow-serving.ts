@@ -5,7 +5,7 @@ import type { Logger } from '../../runtime/process/log.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import { openServer, type Store } from '../client.ts';
 import { declareProgram } from '../queries/progress/indexed-program.ts';
-import { mustBeCurrent } from '../schema/migrate.ts';
+import { schemaMustBeCurrent } from '../schema/migrate.ts';
 import { openDatabase, readServing, type Serving } from './serving.ts';
 
 /** How often each process asks which database serves, though that changes only with a replay. */
@@ -52,7 +52,7 @@ async function openCurrent({ home, openDatabase: open }: FollowOptions): Promise
   const { database } = await readServing(home);
   const store = database === home.database ? home : await open(database);
   try {
-    await mustBeCurrent(store);
+    await schemaMustBeCurrent(store);
     return store;
   } catch (error) {
     if (store !== home) await store.close();

@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/process/log.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import type { Store } from '../client.ts';
 import { declareProgram } from '../queries/progress/indexed-program.ts';
-import { mustBeCurrent } from '../schema/migrate.ts';
+import { schemaMustBeCurrent } from '../schema/migrate.ts';
 import { openServing } from './serving.ts';
 
 /**
@@ -21,7 +21,7 @@ export function openStore(
     async () => {
       const store = await openServing(url, config.clickhouseCluster);
       try {
-        await mustBeCurrent(store);
+        await schemaMustBeCurrent(store);
         await declareProgram(store, config.programId, config.clickhouseCluster);
       } catch (error) {
         await store.close();

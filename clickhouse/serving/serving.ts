@@ -1,7 +1,7 @@
 import { openServer, type Rights, type Store } from '../client.ts';
 import { onClusterClause } from '../schema/cluster.ts';
-import { alone } from '../schema/migration-lock.ts';
-import { noRowsOfNoTable } from '../schema/unknown-table.ts';
+import { underMigrationLock } from '../schema/migration-lock.ts';
+import { emptyWhereTableIsMissing } from '../schema/unknown-table.ts';
 
 /** The database of a server that answers are read from. */
 export interface Serving {
@@ -28,7 +28,7 @@ export const replayDatabase = (home: string, number: number): string => `${home}
 export async function readServing(home: Store): Promise<Serving> {
   const [row] = await home
     .query<{ database: string; version: string }>('SELECT database, version FROM serving FINAL')
-    .catch(noRowsOfNoTable);
+    .catch(emptyWhereTableIsMissing);
   if (row === undefined) return { database: home.database, version: 0n };
   const { database, version } = row;
   if (database !== home.database && replayNumber(home.database, database) === null)
@@ -55,7 +55,7 @@ export async function switchServing(
     await check?.();
     await home.insert('serving', [{ version: (version + 1n).toString(), database: to }]);
   };
-  await (home.exclusive ? change() : alone(home, onClusterClause(cluster), change));
+  await (home.exclusive ? change() : underMigrationLock(home, onClusterClause(cluster), change));
 }
 
 /** Another database on the server of CLICKHOUSE_URL, with the same login. */

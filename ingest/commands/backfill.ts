@@ -2,10 +2,10 @@ import '../../runtime/process/node-version.ts';
 import path from 'node:path';
 import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { ofIndexedChain } from '../../clickhouse/queries/progress/indexed-chain.ts';
-import { mustBeAsDeclared } from '../../clickhouse/queries/progress/log-partitions.ts';
+import { partitionsMustBeAsDeclared } from '../../clickhouse/queries/progress/log-partitions.ts';
 import { appliedMarkers } from '../../clickhouse/queries/progress/stream-store.ts';
-import { mustBeKnown } from '../../clickhouse/schema/migrate.ts';
-import { whileKnown } from '../../clickhouse/schema/while-known.ts';
+import { schemaMustBeKnown } from '../../clickhouse/schema/migrate.ts';
+import { whileSchemaIsKnown } from '../../clickhouse/schema/while-schema-is-known.ts';
 import { openStore } from '../../clickhouse/serving/open-serving.ts';
 import { type Config, required } from '../../runtime/config/config.ts';
 import { readFlags, wholeNumber } from '../../runtime/config/flags.ts';
@@ -55,7 +55,7 @@ await runMain(async (signal) => {
     const store = await openStore(config, { logger, signal });
     const stopped = 'stopped before anything was read: run it again to go on';
     if (store === null) throw new ConfigError(stopped);
-    await mustBeAsDeclared(store, partitions);
+    await partitionsMustBeAsDeclared(store, partitions);
     if (
       (await assertLogOfProgramOnceReachable(kafka, prefix, () => appliedMarkers(store), {
         logger,
@@ -71,8 +71,8 @@ await runMain(async (signal) => {
       [...[...brokers].sort(), prefix, programId, String(fromSlot)],
       logPlaces(kafka, topicName(prefix, 'transactions')),
     );
-    const done = await whileKnown(
-      () => mustBeKnown(store),
+    const done = await whileSchemaIsKnown(
+      () => schemaMustBeKnown(store),
       { logger, signal },
       (known) =>
         runBackfill({

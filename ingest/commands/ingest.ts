@@ -1,6 +1,6 @@
 import '../../runtime/process/node-version.ts';
 import { appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
-import { mustBeAsDeclared } from '../../clickhouse/queries/progress/log-partitions.ts';
+import { partitionsMustBeAsDeclared } from '../../clickhouse/queries/progress/log-partitions.ts';
 import { appliedMarkers, lowestMarker } from '../../clickhouse/queries/progress/stream-store.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { required } from '../../runtime/config/config.ts';
@@ -64,7 +64,7 @@ await runService('ingest', COMMAND, async ({ config, logger, registry, signal, n
           ...storedState(store),
           position: async () => {
             // In a log that has lost its end, new records would stand at offsets that the sums contain already.
-            await mustBeAsDeclared(store, await partitionsOf(kafka, prefix));
+            await partitionsMustBeAsDeclared(store, await partitionsOf(kafka, prefix));
             await assertLogReachesApplied(kafka, prefix, store.database, await appliedPlaces(store));
             return readLogPosition(kafka, prefix, () => appliedMarkers(store));
           },

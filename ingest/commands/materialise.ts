@@ -3,8 +3,8 @@ import { asideOf, type Store } from '../../clickhouse/client.ts';
 import { appliedOffsets, appliedPlaces } from '../../clickhouse/queries/progress/applied-offsets.ts';
 import { declarePartitions } from '../../clickhouse/queries/progress/log-partitions.ts';
 import { appliedMarkers } from '../../clickhouse/queries/progress/stream-store.ts';
-import { mustBeKnown } from '../../clickhouse/schema/migrate.ts';
-import { whileKnown } from '../../clickhouse/schema/while-known.ts';
+import { schemaMustBeKnown } from '../../clickhouse/schema/migrate.ts';
+import { whileSchemaIsKnown } from '../../clickhouse/schema/while-schema-is-known.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { runService, type Service } from '../../runtime/process/service.ts';
@@ -50,8 +50,8 @@ await runService('materialise', COMMAND, async (service) => {
     current = store;
     needs('ClickHouse', () => store.query('SELECT 1'));
     const options = { logger, signal: stop };
-    return whileKnown(
-      () => mustBeKnown(store),
+    return whileSchemaIsKnown(
+      () => schemaMustBeKnown(store),
       options,
       (known) => consume({ ...service, signal: known }, kafka, store, metrics),
     );

@@ -3,7 +3,7 @@ import { foldLines, rowsAt } from '../../api/latest/folded/chunk.ts';
 import type { Kind } from '../../api/latest/kinds/kind.ts';
 import { POLICY_KINDS } from '../../api/latest/kinds/policy-kinds.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import { END, inOrderUpTo } from '../../clickhouse/in-order.ts';
+import { AFTER_ALL_KEYS, inOrderUpTo } from '../../clickhouse/in-order.ts';
 import { lastTransactions, lastTransactionsSince } from '../../clickhouse/queries/states/policy.ts';
 import { DAY_S } from '../../schemas/units.ts';
 import { countKinds } from '../api/support/api.ts';
@@ -133,8 +133,8 @@ test.each(Object.keys(POLICY_KINDS) as (keyof typeof POLICY_KINDS)[])(
     expect(byKey.size).toBeLessThan(KEYS[name].length + 1);
     for (const most of [120, 1_000]) {
       const [seen, asked] = [new Map<string, unknown>(), new Set<string>()];
-      for (let behind = ''; behind !== END; ) {
-        const stretch = { behind, last: END, most };
+      for (let behind = ''; behind !== AFTER_ALL_KEYS; ) {
+        const stretch = { behind, last: AFTER_ALL_KEYS, most };
         const chunk = await foldLines((await ordered?.read(store, stretch, now)) ?? '', stretch);
         for (const one of KEYS[name])
           if (one > behind && one <= chunk.last) {
@@ -184,7 +184,7 @@ test('claims of a mint of which others may be newer than those that were found a
     Object.entries(told).map(([name, count]) => totalsRow(name, { claim_count: String(count) })),
   );
   const { ordered } = POLICY_KINDS.claims;
-  const stretch = { behind: '', last: END, most: 1_000 };
+  const stretch = { behind: '', last: AFTER_ALL_KEYS, most: 1_000 };
   const chunk = await foldLines((await ordered?.read(own, stretch, 0)) ?? '', stretch);
   const foundOf = (name: string) => {
     const { rows } = rowsAt(chunk, key(name));
@@ -202,7 +202,7 @@ test('claims of a mint of which others may be newer than those that were found a
 
 test('a table of history with more rows than are worth it is not read in order', async () => {
   const sql = 'SELECT mint AS key FROM events WHERE key > {behind:String} LIMIT {most:UInt32}';
-  const stretch = { behind: '', last: END, most: 1 };
+  const stretch = { behind: '', last: AFTER_ALL_KEYS, most: 1 };
   const [found] = await store.query<{ rows: string }>('SELECT count() AS rows FROM events');
   const rows = Number(found?.rows);
   expect(await inOrderUpTo(rows, 'events', sql)(store, stretch)).toContain('"key"');

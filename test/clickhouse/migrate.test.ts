@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openServer, type Store } from '../../clickhouse/client.ts';
 import { daySeries } from '../../clickhouse/queries/analytics/day-series.ts';
 import { type Migration, migrate, migrations } from '../../clickhouse/schema/migrate.ts';
-import { alone } from '../../clickhouse/schema/migration-lock.ts';
+import { underMigrationLock } from '../../clickhouse/schema/migration-lock.ts';
 import { statementsOf } from '../../clickhouse/schema/statements.ts';
 import { createMaterialiser } from '../../ingest/materialise/materialiser.ts';
 import { factsOf } from '../../ingest/materialise/rows/facts.ts';
@@ -240,7 +240,7 @@ describe('the lock', () => {
     };
     // So long that no run counts as dead, however busy the machine is.
     const patient = { ...times, staleSeconds: 60 };
-    await Promise.all([1, 2, 3, 4, 5].map(() => alone(store, '', task, patient)));
+    await Promise.all([1, 2, 3, 4, 5].map(() => underMigrationLock(store, '', task, patient)));
     expect(most).toEqual([1, 1, 1, 1, 1]);
   });
 
@@ -255,7 +255,7 @@ describe('the lock', () => {
     };
     // Far longer than the interval at which a live run shows that it lives.
     const dead = { ...times, everyMs: 100, staleSeconds: 8 };
-    await Promise.all([alone(store, '', run, dead), alone(store, '', run, dead)]);
+    await Promise.all([underMigrationLock(store, '', run, dead), underMigrationLock(store, '', run, dead)]);
     expect(
       await store.query(
         "SELECT name FROM system.tables WHERE database = currentDatabase() AND name = 'migration_lock'",
@@ -265,8 +265,8 @@ describe('the lock', () => {
 
   test('is given back after a failure', async () => {
     const fail = () => Promise.reject(new Error('no disk'));
-    await expect(alone(store, '', fail, times)).rejects.toThrow('no disk');
-    expect(await alone(store, '', async () => 5, times)).toBe(5);
+    await expect(underMigrationLock(store, '', fail, times)).rejects.toThrow('no disk');
+    expect(await underMigrationLock(store, '', async () => 5, times)).toBe(5);
   });
 });
 

@@ -6,8 +6,8 @@ import { keepSums } from '../../clickhouse/queries/history/keep-sums.ts';
 import { madeSums, protocolHistoryRows } from '../../clickhouse/queries/history/protocol.ts';
 import type { QuoteSumsAt } from '../../clickhouse/queries/history/quote-sums.ts';
 import { type StepParams, stepParams } from '../../clickhouse/queries/history/spans.ts';
+import { inputsOfSums, storedSums } from '../../clickhouse/queries/history/stored-sums.ts';
 import { streamCover } from '../../clickhouse/queries/history/stream-cover.ts';
-import { madeOf, sumsKept } from '../../clickhouse/queries/history/sums-kept.ts';
 import { HOUR_S } from '../../schemas/units.ts';
 import { freshDatabase } from '../support/database.ts';
 import { insertWritten } from '../support/written.ts';
@@ -222,7 +222,7 @@ describe('sums that are kept', () => {
         if (tables.includes(table)) await insertWritten(early, table, rows.slice(rows.length / 2));
       const params = stepParams(whole, await streamCover(early, whole[0] as number, last)) as StepParams;
       const made = Map.groupBy(await madeSums(early, params), ({ step }) => step);
-      for (const [at, kept] of (await sumsKept(early, params, JSON.parse)).entries())
+      for (const [at, kept] of (await storedSums(early, params, JSON.parse)).entries())
         if (kept !== null)
           expect(numbered(kept, at), `${tables}, seed ${SEED}`).toEqual(made.get(at + 1) ?? []);
       await keepSums(early, whole, AT_ONCE);
@@ -259,7 +259,7 @@ describe('sums that are kept', () => {
     const cover = { hours: [{ hour: FIRST_HOUR + 200, slot: '1' }], holes: [] };
     const params = stepParams(ends, cover) as StepParams;
     const query: Store['query'] = async () => [];
-    const made = await madeOf({ query } as unknown as Store, params);
+    const made = await inputsOfSums({ query } as unknown as Store, params);
     const answers: number[] = [];
     const lines: Store['lines'] = async (__, { hours = [] } = {}) => {
       const rows = (hours as number[]).map((hour) => [hour, made[hour - FIRST_HOUR], 'x'.repeat(chars)]);
@@ -267,7 +267,7 @@ describe('sums that are kept', () => {
       answers.push(text.length);
       return text;
     };
-    const kept = await sumsKept({ query, lines } as unknown as Store, params, (sums) => sums.length);
+    const kept = await storedSums({ query, lines } as unknown as Store, params, (sums) => sums.length);
     expect(kept).toEqual(ends.map(() => chars));
     expect(answers).toHaveLength(questions);
     expect(Math.max(...answers)).toBeLessThan(2_500_000);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
 import { madeSums } from '../../clickhouse/queries/history/protocol.ts';
-import { CHANGES, type StepParams, stepParams } from '../../clickhouse/queries/history/spans.ts';
+import { type StepParams, stepParams, UNSEEN_CHANGES } from '../../clickhouse/queries/history/spans.ts';
 import { createRandom } from '../../devnet/program/state/random.ts';
 import { freshDatabase } from '../support/database.ts';
 
@@ -116,7 +116,7 @@ test('up to where a change is explained is told by all that lies within it, howe
     const past = randomPast(`${SEED} ${round}`);
     await write(past);
     const rows = await store.query<Record<'address' | 'to_slot' | 'safe' | 'step' | 'brought', unknown>>(
-      `SELECT address, to_slot, safe, step, brought FROM (${CHANGES})`,
+      `SELECT address, to_slot, safe, step, brought FROM (${UNSEEN_CHANGES})`,
       paramsOf(past.begins),
     );
     const told = rows.map((row) =>
@@ -134,7 +134,7 @@ test('changes and holes, many of both, take no more memory than a question may h
      SELECT concat('account ', toString(number % 1000)), number * 2, number * 2 + 400 FROM numbers(20000)`,
   );
   const rows = await store.query(
-    `SELECT count() AS changes FROM (${CHANGES}) SETTINGS max_memory_usage = 200000000`,
+    `SELECT count() AS changes FROM (${UNSEEN_CHANGES}) SETTINGS max_memory_usage = 200000000`,
     paramsOf([10n, 1_000_000n]),
   );
   expect(rows).toEqual([{ changes: '20000' }]);

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Stretch } from '../../../clickhouse/in-order.ts';
+import type { KeyRange } from '../../../clickhouse/in-order.ts';
 
 /** The rows of a stretch of keys as text, in the order of their keys, folded page by page. */
 export interface Chunk {
@@ -30,7 +30,7 @@ const FOLDING = { level: 1, windowBits: 13, memLevel: 6, chunkSize: PAGE_CHARS }
  * Folds the lines that were read of a stretch. If there are as many as the stretch allows, the rows of the last key may
  * be incomplete: that key is left to the next stretch, or left out where reading on would get no further.
  */
-export async function foldLines(text: string, { behind, last, most }: Stretch): Promise<Chunk> {
+export async function foldLines(text: string, { behind, last, most }: KeyRange): Promise<Chunk> {
   const names = text === '' ? [] : (JSON.parse(text.slice(0, text.indexOf('\n'))) as string[]);
   const begun = text.indexOf('\n') + 1;
   const firsts: string[] = [];

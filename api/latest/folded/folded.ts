@@ -1,4 +1,4 @@
-import { END, type Stretch } from '../../../clickhouse/in-order.ts';
+import { AFTER_ALL_KEYS, type KeyRange } from '../../../clickhouse/in-order.ts';
 import { type Chunk, coversKey, isKey, rowsAt } from './chunk.ts';
 
 /** What is known of a key: its rows as they were read, or the text of its value as it was last told. */
@@ -24,7 +24,7 @@ export interface Folded {
 
 /** A stretch that is being read. What was told since that began is newer than the stretch. */
 export interface Flight {
-  stretch: Stretch;
+  stretch: KeyRange;
   place(chunk: Chunk): void;
   /** To be called where it could not be read. @returns whether all that was read before is forgotten with it */
   fail(): boolean;
@@ -81,7 +81,7 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
     for (const key of told.keys()) if (key > reach()) remove(key);
   };
   /** The next stretch to read, and the place of its chunk; null where nothing is due. */
-  const next = (): { at: number; stretch: Stretch } | null => {
+  const next = (): { at: number; stretch: KeyRange } | null => {
     if (toldBytes > mostTold && chunks.length > 0) again ??= 0;
     const old = again === null ? undefined : chunks[again];
     if (again !== null && old !== undefined)
@@ -89,12 +89,12 @@ export function createFolded(room: Room, mostTold = TOLD_BYTES): Folded {
         at: again,
         stretch: { behind: old.behind, last: old.last, most: old.lacksLast ? FIRST_ROWS : ALL_ROWS },
       };
-    if (reach() !== END && room.used < room.most) {
+    if (reach() !== AFTER_ALL_KEYS && room.used < room.most) {
       const rowBytes = chunks.at(-1)?.rowBytes ?? 0;
       const most = chunks.length === 0 ? FIRST_ROWS : Math.ceil(STRETCH_BYTES / Math.max(rowBytes, 1));
       return {
         at: chunks.length,
-        stretch: { behind: reach(), last: END, most: Math.min(most, MOST_ROWS) },
+        stretch: { behind: reach(), last: AFTER_ALL_KEYS, most: Math.min(most, MOST_ROWS) },
       };
     }
     return null;

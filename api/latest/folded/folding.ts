@@ -1,5 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { NotWorthError } from '../../../clickhouse/in-order.ts';
+import { TooManyRowsError } from '../../../clickhouse/in-order.ts';
 import { missingMark } from '../../../clickhouse/queries/progress/index-state.ts';
 import type { Cells } from '../cells/cells.ts';
 import type { Kind } from '../kinds/kind.ts';
@@ -68,7 +68,7 @@ export function createFolding(options: {
       // Readers that need one of these keys ask for it by itself.
       flight.fail();
       // What takes too long for a reader to wait for may still be read in the background.
-      if (!isAwaited || !(error instanceof NotWorthError)) rest(kind);
+      if (!isAwaited || !(error instanceof TooManyRowsError)) rest(kind);
       return () => false;
     }
   };

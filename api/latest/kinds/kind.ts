@@ -1,6 +1,6 @@
 import type { ChangedTable, Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
-import type { InOrder, Stretch } from '../../../clickhouse/in-order.ts';
+import type { InOrder, KeyRange } from '../../../clickhouse/in-order.ts';
 import type { DayWindow } from '../../../clickhouse/queries/ranking/day-windows.ts';
 import type { RowsSince } from '../../../clickhouse/rows-since.ts';
 import type { AlreadyRead } from './already-read.ts';
@@ -19,7 +19,7 @@ export interface Hints {
 
 /** How all rows of a kind are read in the order of its keys, and what value the rows of one key make. */
 export interface Ordered<Value> {
-  read(store: Store, stretch: Stretch, now: number): Promise<string>;
+  read(store: Store, stretch: KeyRange, now: number): Promise<string>;
   /** Null where the rows do not tell it: the key is then asked for by itself. */
   valueOf(rows: readonly object[]): Loaded<Value> | null;
 }
@@ -76,7 +76,7 @@ interface ListsInOrder<Row> extends AllInOrder {
   wholeOf?(rows: readonly object[]): readonly Row[] | null;
 }
 interface WindowsInOrder<Row> {
-  inOrder(store: Store, stretch: Stretch, until: number): Promise<string>;
+  inOrder(store: Store, stretch: KeyRange, until: number): Promise<string>;
   windowOf(row: never): DayWindow<Row>;
 }
 
@@ -170,7 +170,7 @@ export function dayWindow<Row>(
 ): Kind<Row> {
   const loaded = ({ row, until }: DayWindow<Row>): Loaded<Row> => ({ value: row, until: until * 1000 });
   const ordered = all && {
-    read: (store: Store, stretch: Stretch, now: number) =>
+    read: (store: Store, stretch: KeyRange, now: number) =>
       all.inOrder(store, stretch, Math.floor(now / 1000)),
     valueOf: ([first]: readonly object[]) => loaded(all.windowOf(first as never)),
   };

@@ -1,6 +1,6 @@
 import { RECENT_CLAIMS_MAX } from '../../../schemas/responses/coin/fees.ts';
 import type { Store } from '../../client.ts';
-import { checkWorth, type InOrder, inOrder, WITHIN } from '../../in-order.ts';
+import { type InOrder, inOrder, keyWithin, mustBeWorthReading } from '../../in-order.ts';
 import { sharedLookup } from '../../shared-reads.ts';
 
 export interface ClaimRow {
@@ -72,13 +72,13 @@ const CLAIMS_EXPECTED = `SELECT sum(claims) AS rows FROM (${EXPECTED('')})`;
 const IN_ORDER = inOrder(
   `SELECT if(t.mint = '', c.mint, t.mint) AS key, key AS mint, c.signature AS signature, c.slot AS slot,
      c.block_time AS block_time, c.quote_amount AS quote_amount, c.base_amount AS base_amount, t.claims AS claims
-   FROM (${EXPECTED(`WHERE ${WITHIN('mint')}`)}) AS t
+   FROM (${EXPECTED(`WHERE ${keyWithin('mint')}`)}) AS t
    FULL JOIN (
      SELECT mint, signature, slot, tx_index, position, block_time, amount_a AS quote_amount, amount_b AS base_amount
      FROM events FINAL
-     WHERE ${WITHIN('mint')} AND kind = 'FeesClaimed' AND (mint, slot) IN (
+     WHERE ${keyWithin('mint')} AND kind = 'FeesClaimed' AND (mint, slot) IN (
        SELECT mint, toUInt64(-arrayJoin(groupArraySorted(${ROWS_LOOKED_FOR})(-toInt64(slot)))) FROM events
-       WHERE ${WITHIN('mint')} AND kind = 'FeesClaimed' GROUP BY mint)
+       WHERE ${keyWithin('mint')} AND kind = 'FeesClaimed' GROUP BY mint)
      ORDER BY mint, slot DESC, tx_index DESC, signature DESC, position DESC
      LIMIT ${RECENT_CLAIMS_MAX} BY mint
    ) AS c ON c.mint = t.mint
@@ -88,7 +88,7 @@ const IN_ORDER = inOrder(
 
 /**
  * The same of all mints that have any, each row with how many claims of its mint there must be: see `wholeClaims`.
- * @throws NotWorthError where there are more rows than the answer is worth
+ * @throws TooManyRowsError where there are more rows than the answer is worth
  */
 export const recentClaimsInOrder: InOrder = async (store, stretch) => {
   // The second question goes through the sums of all mints: it is asked only where the first one passes.
@@ -97,7 +97,7 @@ export const recentClaimsInOrder: InOrder = async (store, stretch) => {
     [CLAIMS_EXPECTED, MOST_CLAIMS],
   ] as const) {
     const [much] = await store.query<{ rows: string }>(sql);
-    checkWorth(Number(much?.rows), most, stretch);
+    mustBeWorthReading(Number(much?.rows), most, stretch);
   }
   return IN_ORDER(store, stretch);
 };

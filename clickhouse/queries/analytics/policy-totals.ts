@@ -1,4 +1,4 @@
-import { inOrder, WITHIN } from '../../in-order.ts';
+import { inOrder, keyWithin } from '../../in-order.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import { addedUp, noSums, POLICY_SUMS, type PolicySums } from '../../sum-columns.ts';
 
@@ -21,7 +21,7 @@ export const policyTotals = sharedRows<PolicyTotalsRow>('mint', (store, mints) =
 export const policyTotalsInOrder = inOrder(
   `SELECT t.mint AS key, t.mint AS mint, ${addedUp(POLICY_SUMS)}
    FROM policy_totals AS t FINAL
-   WHERE ${WITHIN('t.mint')}
+   WHERE ${keyWithin('t.mint')}
    GROUP BY t.mint
    ORDER BY t.mint
    LIMIT {most:UInt32}`,

@@ -2,8 +2,8 @@ import type { Store } from '../../client.ts';
 import { madeSums } from '../history/protocol.ts';
 import type { QuoteSumsAt } from '../history/quote-sums.ts';
 import { stepParams } from '../history/spans.ts';
+import { storedSums } from '../history/stored-sums.ts';
 import { streamCover } from '../history/stream-cover.ts';
-import { sumsKept } from '../history/sums-kept.ts';
 
 /** All hours of which sums are kept, oldest first. */
 export async function keptHours(store: Store): Promise<number[]> {
@@ -28,7 +28,7 @@ export async function differingSums(
   const params = stepParams(ends, await streamCover(store, first, last));
   if (params === null) return { compared: 0, differences: [] };
   const made = await madeSums(store, params);
-  const holding = await sumsKept(store, params, (sums) => JSON.parse(sums) as QuoteSumsAt[]);
+  const holding = await storedSums(store, params, (sums) => JSON.parse(sums) as QuoteSumsAt[]);
   const differences = holding.flatMap((kept, at) => {
     const those = JSON.stringify(made.filter(({ step }) => step === at + 1).map(withoutStep));
     const these = kept === null ? those : JSON.stringify(kept.map(withoutStep));

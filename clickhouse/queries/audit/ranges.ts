@@ -1,5 +1,5 @@
 import type { Store } from '../../client.ts';
-import { END } from '../../in-order.ts';
+import { AFTER_ALL_KEYS } from '../../in-order.ts';
 
 /** Ends a question that may take its time: one thread, so that readers keep the others, and disk before memory. */
 export const AT_LOW_COST = 'SETTINGS max_threads = 1, max_bytes_before_external_group_by = 200000000';
@@ -24,7 +24,7 @@ export async function* mintRanges(store: Store, size: number): AsyncGenerator<Mi
        GROUP BY mint ORDER BY mint LIMIT 1 OFFSET {skip:UInt32} ${AT_LOW_COST}`,
       { first, skip: size - 1 },
     );
-    yield { first, last: row?.mint ?? END };
+    yield { first, last: row?.mint ?? AFTER_ALL_KEYS };
     if (row === undefined) return;
     first = `${row.mint}${BEFORE_ALL}`;
   }

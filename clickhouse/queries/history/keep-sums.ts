@@ -2,8 +2,8 @@ import type { Store } from '../../client.ts';
 import type { QuoteHourRow } from '../../hour-tables.ts';
 import { madeSums } from './protocol.ts';
 import { type StepParams, stepParams } from './spans.ts';
+import { inputsOfSums, storedSums } from './stored-sums.ts';
 import { streamCover } from './stream-cover.ts';
-import { madeOf, sumsKept } from './sums-kept.ts';
 
 /**
  * Makes and stores the sums at the ends of steps, in hours since 1970, for which none are stored that still hold.
@@ -18,12 +18,12 @@ export async function keepSums(
   const cover = await streamCover(store, ends[0] ?? 0, ends.at(-1) ?? 0);
   const all = stepParams(ends, cover);
   if (all === null) return 0;
-  const kept = await sumsKept(store, all, () => true);
+  const kept = await storedSums(store, all, () => true);
   if (!kept.includes(null)) return 0;
   const missing = ends.slice(kept.indexOf(null), kept.lastIndexOf(null) + 1);
   const params = stepParams(missing, cover) as StepParams;
   // `made_of` is read before the sums are made: rows that are written in between have them made again.
-  const made = await madeOf(store, params);
+  const made = await inputsOfSums(store, params);
   const counted = performance.now();
   do await settle();
   while (await isWriting(store, performance.now() - counted));

@@ -3,9 +3,16 @@ import type { Store } from '../../client.ts';
 import { askInLines } from '../../question.ts';
 import { type FoldedSums, foldSums } from './folded-sums.ts';
 import { type QuoteSumsAt, type QuoteSumsNow, quoteSums } from './quote-sums.ts';
-import { BEGUN, type Lacking, lackingIn, type StepParams, spans, stepParams } from './spans.ts';
+import {
+  FIRST_STEP_OF_POLICY,
+  type Lacking,
+  lackingIn,
+  type StepParams,
+  spans,
+  stepParams,
+} from './spans.ts';
+import { storedSums } from './stored-sums.ts';
 import { type StreamCover, streamCover } from './stream-cover.ts';
-import { sumsKept } from './sums-kept.ts';
 
 export interface ProtocolHistoryRows {
   /** The sums of each step that the stream has told of, oldest first. */
@@ -34,7 +41,7 @@ const VENUE_COLUMNS = ['policy', 'token_account', 'kind', 'revoked'];
 
 const atSteps = (lacking: Lacking): string =>
   quoteSums({
-    begun: BEGUN,
+    begun: FIRST_STEP_OF_POLICY,
     policy: spans(
       'SELECT address FROM policies',
       ['hwm', 'fees_claimed', 'profit_swept', 'venue_count'],
@@ -87,7 +94,7 @@ export async function protocolHistoryRows(
   const cover = await streamCover(store, ends[0] ?? 0, ends.at(-1) ?? 0);
   const params = stepParams(ends.slice(0, passed), cover);
   if (params === null) return { steps: [], cover };
-  const kept = await sumsKept(store, params, foldSums);
+  const kept = await storedSums(store, params, foldSums);
   const first = kept.indexOf(null);
   // Steps between two missing ones are made with them.
   const lacking = first < 0 ? null : stepParams(ends.slice(first, kept.lastIndexOf(null) + 1), cover);

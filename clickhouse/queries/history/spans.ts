@@ -57,7 +57,7 @@ export function stepParams(ends: readonly number[], cover: StreamCover): StepPar
 const NEVER = '({steps:UInt32} + 1)';
 
 /** The first step that begins behind a slot, by a search: a lambda over the list would copy it for each row. */
-export const stepAfter = (slot: string): string => `
+export const stepAfterSlot = (slot: string): string => `
   if(${slot} < {places:Array(UInt64)}[1], 1, toUInt32(transform(roundDown(toUInt64(${slot}), {places:Array(UInt64)}),
     {places:Array(UInt64)}, {steps_behind:Array(UInt32)}, toUInt32(0))))`;
 
@@ -71,11 +71,11 @@ export const stepAfter = (slot: string): string => `
  * among those that end by then; what begins before the change has no effect. It is found by an ASOF join: a lambda over
  * all holes would copy them for each change.
  */
-export const CHANGES = `
+export const UNSEEN_CHANGES = `
   SELECT c.address AS address, c.to_slot AS to_slot,
     if(c.to_slot = c.after_slot + 2, c.after_slot + 1,
       greatest(c.after_slot + 1, f.slot, h.last_after + 1, w.slot + 1)) AS safe,
-    ${stepAfter('safe')} AS step, arraySort(b.slots) AS brought
+    ${stepAfterSlot('safe')} AS step, arraySort(b.slots) AS brought
   FROM (SELECT DISTINCT address, after_slot, to_slot, 1 AS one FROM unseen_changes) AS c
   ASOF LEFT JOIN (SELECT 1 AS one, to_slot, max(after_slot) OVER (ORDER BY to_slot) AS last_after FROM stream_holes) AS h
     ON h.one = c.one AND h.to_slot <= c.to_slot
@@ -90,7 +90,7 @@ export const CHANGES = `
 /** Of changes with the same step and `brought` the last stands for all: a state meets one for each step at most. */
 const CHANGES_OF_ACCOUNTS = `
   SELECT address, groupArray((last, step, brought)) AS changes
-  FROM (SELECT u.address AS address, max(u.to_slot) AS last, u.step AS step, u.brought AS brought FROM (${CHANGES}) AS u
+  FROM (SELECT u.address AS address, max(u.to_slot) AS last, u.step AS step, u.brought AS brought FROM (${UNSEEN_CHANGES}) AS u
     GROUP BY address, step, brought)
   GROUP BY address`;
 
@@ -101,18 +101,18 @@ const FIRST_CHANGE = `arrayMin(arrayPushBack(arrayMap(c -> if(s.seen < c.1 AND N
  * beyond a state, the one that ends first then stands for all.
  */
 const LOSSES = `
-  SELECT l.address AS address, l.to AS to, min(${stepAfter('(l.after + 1)')}) OVER (PARTITION BY l.address ORDER BY l.to DESC) AS step
+  SELECT l.address AS address, l.to AS to, min(${stepAfterSlot('(l.after + 1)')}) OVER (PARTITION BY l.address ORDER BY l.to DESC) AS step
   FROM (${UNCARRIED}) AS l`;
 
 /** A state that was read while no stream carried the account holds in the slot of that reading alone. */
-const FIRST_UNCARRIED = `if(w.step = 0, ${NEVER}, greatest(w.step, ${stepAfter('(s.seen + 1)')}))`;
+const FIRST_UNCARRIED = `if(w.step = 0, ${NEVER}, greatest(w.step, ${stepAfterSlot('(s.seen + 1)')}))`;
 
 /** The first step whose end lies behind an hour. */
-export const stepBehind = (hour: string): string => `
+export const stepAfterHour = (hour: string): string => `
   toUInt32(if(${hour} < {first_end:UInt32}, 1, least(intDiv(${hour} - {first_end:UInt32}, {each:UInt32}) + 2, ${NEVER})))`;
 
 /** The first step whose end lies behind the moment at which a policy was created. */
-export const BEGUN = stepBehind('intDiv(created_at, 3600)');
+export const FIRST_STEP_OF_POLICY = stepAfterHour('intDiv(created_at, 3600)');
 
 const LAST_HOUR = 'toUInt32(4294967295)';
 
@@ -145,7 +145,7 @@ export const spans = (
   which: string | null = null,
 ): string => `
   SELECT ${['address', 'block_time', 'exists', ...columns].map((name) => `s.${name} AS ${name}`).join(', ')},
-    ${stepBehind('s.hour')} AS since, ${stepBehind('s.next_hour')} AS until,
+    ${stepAfterHour('s.hour')} AS since, ${stepAfterHour('s.next_hour')} AS until,
     least(${NEVER},
       if(s.seen >= {leasts:Array(UInt64)}[-1], ${NEVER},
         arrayFirst((step, slot) -> s.seen < slot, {least_steps:Array(UInt32)}, {leasts:Array(UInt64)})),

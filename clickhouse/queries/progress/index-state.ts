@@ -2,7 +2,7 @@ import type { Store } from '../../client.ts';
 import { sharedRead } from '../../shared-reads.ts';
 import { STILL_UNDATED, type UndatedEvent, undatedEvents } from '../analytics/undated.ts';
 import { LACKING } from '../transactions/unresolved.ts';
-import { type PartRow, partsOf, whileUnmoved } from './unmoved.ts';
+import { cachedUntilPartsChange, type PartRow, partsOf } from './parts-cache.ts';
 
 /** How far the index is, over all partitions of accounts and transactions. */
 export interface AppliedState {
@@ -115,7 +115,7 @@ export interface GapState {
   behind: number;
 }
 
-export const gapStates = whileUnmoved(['gaps', 'gap_places'], (store) =>
+export const gapStates = cachedUntilPartsChange(['gaps', 'gap_places'], (store) =>
   store.query<GapState>(
     `SELECT g.from_slot AS from_slot,
        if(countIf(g.closed = 0) > 0, maxIf(g.to_slot, g.closed = 0), max(g.to_slot)) AS to_slot,
@@ -184,7 +184,7 @@ export async function incompleteState(store: Store): Promise<IncompleteState> {
 const HASH = 'hex(sipHash128(arraySort(groupArray(hash))))';
 
 /** Gaps are never deleted, so this reads all there ever were: hence only when their table has changed. */
-const markOfGaps = whileUnmoved(['gaps'], async (store): Promise<string> => {
+const markOfGaps = cachedUntilPartsChange(['gaps'], async (store): Promise<string> => {
   const hashes = "SELECT sipHash128('gap', from_slot, log_partition, closed) AS hash FROM gaps FINAL";
   const [row] = await store.query<{ mark: string }>(`SELECT ${HASH} AS mark FROM (${hashes})`);
   if (row === undefined) throw new Error('an aggregate without keys gave no row');

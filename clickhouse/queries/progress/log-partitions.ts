@@ -9,7 +9,7 @@ type Partitions = Readonly<Record<string, number>>;
  * @throws ConfigError where the database was filled from another number.
  */
 export async function declarePartitions(store: Store, partitions: Partitions): Promise<void> {
-  if (await mustBeAsDeclared(store, partitions)) return;
+  if (await partitionsMustBeAsDeclared(store, partitions)) return;
   const declared = Object.entries(partitions).map(([topic, count]) => ({ topic, partitions: count }));
   await store.insert('log_partitions', declared);
 }
@@ -20,7 +20,7 @@ export async function declarePartitions(store: Store, partitions: Partitions): P
  * @throws ConfigError where it was filled from another number: keys have moved between partitions since, and sums over
  * partitions would count their facts twice.
  */
-export async function mustBeAsDeclared(store: Store, partitions: Partitions): Promise<boolean> {
+export async function partitionsMustBeAsDeclared(store: Store, partitions: Partitions): Promise<boolean> {
   const rows = await store.query<{ topic: string; partitions: number }>(
     'SELECT topic, partitions FROM log_partitions FINAL',
   );

@@ -1,6 +1,6 @@
 import { DAY_S } from '../../../schemas/units.ts';
 import type { Store } from '../../client.ts';
-import { inOrderUpTo, type Stretch, WITHIN } from '../../in-order.ts';
+import { inOrderUpTo, type KeyRange, keyWithin } from '../../in-order.ts';
 import { FIRST_SLOT_AFTER } from '../status/slot-bounds.ts';
 import { amongMints, type PolicySelection } from './policy-selection.ts';
 
@@ -25,7 +25,7 @@ export interface ClaimsOfDay {
 }
 
 /** What a window held when it was read, and what leaves and enters it first: tells it for a while without the store. */
-export interface Moving<Row, One> {
+export interface SlidingWindow<Row, One> {
   row: Row;
   /** In the order in which they leave. */
   leaving: readonly One[];
@@ -33,9 +33,9 @@ export interface Moving<Row, One> {
   coming: readonly One[];
 }
 
-export type EventWindow = Moving<EventsOfDay, number>;
+export type EventWindow = SlidingWindow<EventsOfDay, number>;
 export type Claim = { time: number; quote: string; base: string };
-export type ClaimWindow = Moving<ClaimsOfDay, Claim>;
+export type ClaimWindow = SlidingWindow<ClaimsOfDay, Claim>;
 
 /** Shared, since most windows have none. */
 const NONE: readonly never[] = [];
@@ -87,10 +87,10 @@ const byMintInOrder = (columns: string, which: string) => {
     MOST_OF_DAY,
     `events_by_slot WHERE ${OF_DAY}`,
     // The table in the order of slots: of that one only the day is read, however long the past is.
-    `SELECT mint AS key, mint, ${columns} ${windowIn('events_by_slot', which)} AND ${WITHIN('mint')}
+    `SELECT mint AS key, mint, ${columns} ${windowIn('events_by_slot', which)} AND ${keyWithin('mint')}
      GROUP BY mint ORDER BY mint LIMIT {most:UInt32}`,
   );
-  return (store: Store, stretch: Stretch, until: number) => inStretch(store, stretch, dayUpTo(until));
+  return (store: Store, stretch: KeyRange, until: number) => inStretch(store, stretch, dayUpTo(until));
 };
 
 export const eventsOfDayInOrder = byMintInOrder(EVENTS, IS_EVENT);
@@ -145,7 +145,7 @@ export function claimsWindow(row: ClaimsRow): DayWindow<ClaimWindow> {
 
 /** Unix seconds until which a window can be told from what is kept: behind the last kept one there may be more. */
 function toldUntil<One>(
-  { leaving, coming }: Pick<Moving<unknown, One>, 'leaving' | 'coming'>,
+  { leaving, coming }: Pick<SlidingWindow<unknown, One>, 'leaving' | 'coming'>,
   count: number,
   timeOf: (one: One) => number,
 ): number {
@@ -196,7 +196,7 @@ function lastTime(
 }
 
 function movedAt<One>(
-  { leaving, coming }: Pick<Moving<unknown, One>, 'leaving' | 'coming'>,
+  { leaving, coming }: Pick<SlidingWindow<unknown, One>, 'leaving' | 'coming'>,
   timeOf: (one: One) => number,
   now: number,
 ): { left: readonly One[]; entered: readonly One[]; until: number } {

@@ -1,5 +1,5 @@
 import type { Params } from '../../client.ts';
-import { END } from '../../in-order.ts';
+import { AFTER_ALL_KEYS } from '../../in-order.ts';
 
 /** Selects rows that belong to policies: by the rows' own keys, or all rows of the policies in a range of addresses. */
 export type PolicySelection = readonly string[] | AddressRange;
@@ -12,7 +12,7 @@ export interface AddressRange {
 
 /** The ranges between these addresses, which stand in order. */
 export const addressRangesBetween = (ends: readonly string[]): AddressRange[] =>
-  [...ends, END].map((last, at) => ({ after: ends[at - 1] ?? '', last }));
+  [...ends, AFTER_ALL_KEYS].map((last, at) => ({ after: ends[at - 1] ?? '', last }));
 
 /** Ranges that cover all addresses, each with `each` of the known ones. */
 export function addressRangesOf(addresses: Iterable<string>, each: number): AddressRange[] {

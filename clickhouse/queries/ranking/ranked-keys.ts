@@ -20,7 +20,7 @@ import {
   byMint,
   type PolicySelection,
 } from './policy-selection.ts';
-import { CAP } from './ranking-keys.ts';
+import { MARKET_CAP } from './ranking-keys.ts';
 
 const SHOWN = [
   ...(['address', 'block_time', 'mint', 'quote_mint', 'bankroll', 'mode', 'origin', 'origin_id'] as const),
@@ -64,7 +64,7 @@ export function rankedPools(
   return {
     sql: `SELECT ${POOL_COLUMNS.map((name) => `l.${name} AS ${name}`).join(', ')},
        l.base_mint AS base_mint, l.quote_mint AS quote_mint, if(c.found, c.curve_type, NULL) AS curve_type,
-       if(c.found AND l.status = 0, toString(${CAP}), NULL) AS cap
+       if(c.found AND l.status = 0, toString(${MARKET_CAP}), NULL) AS cap
      FROM (SELECT * FROM pools FINAL WHERE exists = 1 AND program = {launchpad:String}
        AND (address IN {addresses:Array(String)} OR ${sql})) AS l
      LEFT JOIN (SELECT address, curve_type, toUInt8(1) AS found FROM curve_configs FINAL WHERE exists = 1) AS c

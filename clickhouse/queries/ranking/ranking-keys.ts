@@ -48,7 +48,7 @@ const EVENTS = `LEFT JOIN (
      ) AS e ON e.mint = p.mint`;
 
 /** The cap of a pool `l` on its curve `c`, computed as in schemas/solana/launchpad.ts: floor(supply × price), in 256 bits. */
-export const CAP = `multiIf(
+export const MARKET_CAP = `multiIf(
            c.curve_type = 0 AND l.virtual_base > l.real_base,
              intDiv(toUInt256(l.supply) * (toUInt256(l.virtual_quote) + l.real_quote),
                toUInt256(greatest(toInt256(l.virtual_base) - l.real_base, 1))),
@@ -60,13 +60,13 @@ export const CAP = `multiIf(
 
 /** The caps of the pools on their curve. */
 const CAPS = `LEFT JOIN (
-       SELECT l.base_mint AS base_mint, l.quote_mint AS quote_mint, ${CAP} AS cap
+       SELECT l.base_mint AS base_mint, l.quote_mint AS quote_mint, ${MARKET_CAP} AS cap
        FROM (SELECT * FROM pools FINAL WHERE exists = 1 AND status = 0 AND program = {launchpad:String}) AS l
        INNER JOIN (SELECT address, curve_type FROM curve_configs FINAL WHERE exists = 1) AS c
          ON c.address = l.global_config
      ) AS k ON k.base_mint = p.mint AND k.quote_mint = p.quote_mint`;
 
-export const RATES = `LEFT JOIN (
+export const JOIN_QUOTE_RATES = `LEFT JOIN (
        SELECT z.1 AS mint, z.2 AS multiplier, z.3 AS divisor, toUInt8(1) AS found
        FROM (SELECT arrayJoin(arrayZip({mints:Array(String)}, {multipliers:Array(UInt256)},
          {divisors:Array(UInt256)})) AS z)

@@ -1,7 +1,7 @@
 import type { Order, Sort } from '../../../schemas/responses/rankings.ts';
 import type { Params, Store } from '../../client.ts';
 import { withLongLists } from '../../key-pieces.ts';
-import { RANKING_KEYS, RATES } from './ranking-keys.ts';
+import { JOIN_QUOTE_RATES, RANKING_KEYS } from './ranking-keys.ts';
 
 /** Dollars of one base unit of a quote asset, in millionths: floor(amount × multiplier / divisor). */
 export interface QuoteRate {
@@ -101,7 +101,7 @@ export async function rankedPage(store: Store, question: RankingSelection): Prom
        ${inDollars ? `if(q.found, intDiv(toUInt256(${key}) * q.multiplier, greatest(q.divisor, 1)), NULL)` : key} AS rank_key
      ${from}
      ${join}
-     ${inDollars ? RATES : ''}
+     ${inDollars ? JOIN_QUOTE_RATES : ''}
      ${where}
      ORDER BY isNull(rank_key), rank_key ${question.order === 'asc' ? 'ASC' : 'DESC'}, p.mint
      LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,

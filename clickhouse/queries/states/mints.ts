@@ -1,4 +1,4 @@
-import { inOrder, WITHIN } from '../../in-order.ts';
+import { inOrder, keyWithin } from '../../in-order.ts';
 import { sharedRows } from '../../shared-reads.ts';
 
 /** A mint with its metadata (its own, or of the account it points at) and the image its document names. */
@@ -52,6 +52,6 @@ export const mintsAt = sharedRows<MintRow>('address', (store, addresses) =>
 );
 
 export const mintsInOrder = inOrder(
-  `${mintsOf(WITHIN, 'ORDER BY address LIMIT {most:UInt32}', 'm.address AS key, ')}
+  `${mintsOf(keyWithin, 'ORDER BY address LIMIT {most:UInt32}', 'm.address AS key, ')}
    ORDER BY m.address`,
 );

@@ -1,6 +1,7 @@
 import { type AccountColumns, columnList } from '../../../schemas/program/account-fields.ts';
 import type { Store } from '../../client.ts';
-import { inOrder, inOrderUpTo, WITHIN } from '../../in-order.ts';
+import { inOrder, inOrderUpTo, keyWithin } from '../../in-order.ts';
+import { READING } from '../../reading-rank.ts';
 import { rowsSince, SINCE } from '../../rows-since.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import type { ReadState } from '../../tables.ts';
@@ -46,7 +47,7 @@ export const policiesSince = rowsSince<StoredPolicy>(
 export const policiesInOrder = inOrder(
   `SELECT address AS key, ${SHOWN}
    FROM policies FINAL
-   WHERE ${WITHIN('address')} AND exists = 1
+   WHERE ${keyWithin('address')} AND exists = 1
    ORDER BY address
    LIMIT {most:UInt32}`,
 );
@@ -75,9 +76,10 @@ export interface LastTransactionRow {
 }
 
 /** The transactions of these policies that stand: struck ones do not. */
-const STANDING = 'FROM policy_transactions FINAL WHERE policy IN {keys:Array(String)} AND has_index != 2';
+const STANDING_TRANSACTIONS = `
+  FROM policy_transactions FINAL WHERE policy IN {keys:Array(String)} AND has_index != ${READING.struck}`;
 const newestOf = (which: string): string => `
-  SELECT policy, signature, slot, block_time ${STANDING} ${which}
+  SELECT policy, signature, slot, block_time ${STANDING_TRANSACTIONS} ${which}
   ORDER BY slot DESC, tx_index DESC, signature DESC
   LIMIT 1 BY policy`;
 
@@ -115,12 +117,12 @@ export const lastTransactionsInOrder = inOrderUpTo(
   MOST_TRANSACTIONS,
   'policy_transactions',
   `SELECT p.policy AS key, p.policy AS policy, t.newest.1 AS signature, t.newest.2 AS slot, t.newest.3 AS block_time
-   FROM (SELECT policy FROM policy_transactions WHERE ${WITHIN('policy')} GROUP BY policy) AS p
+   FROM (SELECT policy FROM policy_transactions WHERE ${keyWithin('policy')} GROUP BY policy) AS p
    LEFT JOIN (
      SELECT policy, argMax((signature, slot, block_time), (slot, tx_index, signature)) AS newest
      FROM policy_transactions FINAL
-     WHERE ${WITHIN('policy')} AND has_index != 2 AND (policy, slot) IN (
-       SELECT policy, max(slot) FROM policy_transactions WHERE ${WITHIN('policy')} GROUP BY policy)
+     WHERE ${keyWithin('policy')} AND has_index != ${READING.struck} AND (policy, slot) IN (
+       SELECT policy, max(slot) FROM policy_transactions WHERE ${keyWithin('policy')} GROUP BY policy)
      GROUP BY policy
    ) AS t ON t.policy = p.policy
    ORDER BY p.policy

@@ -1,4 +1,4 @@
-import { inOrder, WITHIN } from '../../in-order.ts';
+import { inOrder, keyWithin } from '../../in-order.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import { type LatestColumns, type ReadState, readColumns } from '../../tables.ts';
 
@@ -38,6 +38,6 @@ export const poolsAt = sharedRows<PoolRow>('address', (store, addresses) =>
 );
 
 export const poolsInOrder = inOrder(
-  `${poolsOf(`${WITHIN('address')} ORDER BY address LIMIT {most:UInt32}`, 'p.address AS key, ')}
+  `${poolsOf(`${keyWithin('address')} ORDER BY address LIMIT {most:UInt32}`, 'p.address AS key, ')}
    ORDER BY p.address`,
 );

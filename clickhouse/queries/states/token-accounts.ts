@@ -1,4 +1,4 @@
-import { inOrder, WITHIN } from '../../in-order.ts';
+import { inOrder, keyWithin } from '../../in-order.ts';
 import { rowsSince, SINCE } from '../../rows-since.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import { type ReadState, readColumns } from '../../tables.ts';
@@ -30,7 +30,7 @@ export const tokenAccountsSince = rowsSince<TokenAccountRow>(
 export const tokenAccountsInOrder = inOrder(
   `SELECT address AS key, ${COLUMNS.join(', ')}
    FROM token_accounts FINAL
-   WHERE ${WITHIN('address')}
+   WHERE ${keyWithin('address')}
    ORDER BY address
    LIMIT {most:UInt32}`,
 );

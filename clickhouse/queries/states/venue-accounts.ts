@@ -1,5 +1,5 @@
 import { type AccountColumns, columnList } from '../../../schemas/program/account-fields.ts';
-import { inOrder, WITHIN } from '../../in-order.ts';
+import { inOrder, keyWithin } from '../../in-order.ts';
 import { sharedLookup } from '../../shared-reads.ts';
 import type { ReadState } from '../../tables.ts';
 
@@ -22,7 +22,7 @@ export const venueAccountsOf = sharedLookup<VenueAccountRow>('policy', (store, p
 export const venueAccountsInOrder = inOrder(
   `SELECT policy AS key, address, block_time, ${columnList('VenueAccount')}
    FROM venue_accounts FINAL
-   WHERE ${WITHIN('policy')} AND exists = 1
+   WHERE ${keyWithin('policy')} AND exists = 1
    ORDER BY policy, token_account
    LIMIT {most:UInt32}`,
 );

@@ -1,6 +1,6 @@
 import type { RemoteVenue } from '../../../schemas/venues/remote.ts';
 import type { Store } from '../../client.ts';
-import { inOrder, WITHIN } from '../../in-order.ts';
+import { inOrder, keyWithin } from '../../in-order.ts';
 import { sharedRows } from '../../shared-reads.ts';
 
 export interface VenueReadingRow {
@@ -32,7 +32,7 @@ export const venueReadings = sharedRows<VenueReadingRow>('venue_account', (store
 export const venueReadingsInOrder = inOrder(
   `SELECT venue_account AS key, ${READING}
    FROM account_readings FINAL
-   WHERE ${WITHIN('venue_account')}
+   WHERE ${keyWithin('venue_account')}
    ORDER BY venue_account
    LIMIT {most:UInt32}`,
 );

@@ -1,5 +1,5 @@
 import type { IHeaders } from 'kafkajs';
-import { named, ofAnotherProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
+import { describeProgram, ofAnotherProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { ConfigError } from '../../../runtime/errors.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { HISTORY_TOPICS } from '../port.ts';
@@ -65,7 +65,7 @@ export const foreignLogError = (prefix: string, { other, programId }: ForeignRec
 /** The error for a log that both programs have written to: it would be no better to go on with it as the other one. */
 export const mixedLogError = (prefix: string, { other, programId, place }: ForeignRecord): ConfigError =>
   new ConfigError(
-    `the log of KAFKA_TOPIC_PREFIX ${prefix} has records of the program ${named(other)} (${place}), and PROGRAM_ID is ${named(programId)}: both programs have written to this log; neither can use it. Give ${programId} a log of its own in another KAFKA_TOPIC_PREFIX with an empty database (CLICKHOUSE_URL), and run migrate. Where that database was filled from another log, give it that one back`,
+    `the log of KAFKA_TOPIC_PREFIX ${prefix} has records of the program ${describeProgram(other)} (${place}), and PROGRAM_ID is ${describeProgram(programId)}: both programs have written to this log; neither can use it. Give ${programId} a log of its own in another KAFKA_TOPIC_PREFIX with an empty database (CLICKHOUSE_URL), and run migrate. Where that database was filled from another log, give it that one back`,
   );
 
 /** The appending client chooses the time of a record: it need not be a valid date. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { openEmbedded, type Store } from '../../../clickhouse/client.ts';
 import { ofIndexedChain } from '../../../clickhouse/queries/progress/indexed-chain.ts';
 import { isOfProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
-import { mustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
+import { schemaMustBeCurrent } from '../../../clickhouse/schema/migrate.ts';
 import { openServing } from '../../../clickhouse/serving/serving.ts';
 import type { Config } from '../../../runtime/config/config.ts';
 import { readFlags } from '../../../runtime/config/flags.ts';
@@ -64,7 +64,7 @@ async function open(config: Config, signal: AbortSignal): Promise<{ store: Store
     const store = await openServing(clickhouseUrl, clickhouseCluster, 'read').catch(
       notReached('CLICKHOUSE_URL'),
     );
-    await mustBeCurrent(store);
+    await schemaMustBeCurrent(store);
     return { store: throttledStore(store, signal), close: () => store.close() };
   }
   const dataDir = path.resolve(config.dataDir);
@@ -78,7 +78,7 @@ async function open(config: Config, signal: AbortSignal): Promise<{ store: Store
   }
   const unlock = lockDataDir(dataDir);
   const store = await openEmbedded(directory);
-  await mustBeCurrent(store).catch((error) => {
+  await schemaMustBeCurrent(store).catch((error) => {
     throw new ConfigError(
       `${messageOf(error)}; npm start brings the engine in DATA_DIR up to date by itself`,
     );

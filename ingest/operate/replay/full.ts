@@ -3,8 +3,8 @@ import { appliedOffsets, reaches } from '../../../clickhouse/queries/progress/ap
 import { resolvedReplies, resolveLetters } from '../../../clickhouse/queries/progress/dead-letters.ts';
 import { declareProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
 import { declarePartitions } from '../../../clickhouse/queries/progress/log-partitions.ts';
-import { migrate, mustBeCurrent, mustBeKnown } from '../../../clickhouse/schema/migrate.ts';
-import { whileKnown } from '../../../clickhouse/schema/while-known.ts';
+import { migrate, schemaMustBeCurrent, schemaMustBeKnown } from '../../../clickhouse/schema/migrate.ts';
+import { whileSchemaIsKnown } from '../../../clickhouse/schema/while-schema-is-known.ts';
 import {
   abandonReplay,
   beginReplay,
@@ -37,7 +37,7 @@ const LOOK_EVERY_MS = 200;
  */
 export async function replayWhole(context: ReplayContext, fresh: boolean): Promise<void> {
   const { home, kafka, prefix, signal, say } = context;
-  await mustBeCurrent(home);
+  await schemaMustBeCurrent(home);
   const serving = await readServing(home);
   const former = serving.database === home.database ? home : await context.openDatabase(serving.database);
   try {
@@ -55,7 +55,7 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
       const whileRead = { ...context, signal: AbortSignal.any([signal, failed.signal]) };
       const mustBeOurs = () => mustBeOfThisVersion(home, former, database);
       try {
-        await whileKnown(mustBeOurs, whileRead, async (known) => {
+        await whileSchemaIsKnown(mustBeOurs, whileRead, async (known) => {
           await untilLevel({ ...context, signal: known }, former, store, failed.signal);
           const check = async () => {
             await mustBeOurs();
@@ -65,8 +65,8 @@ export async function replayWhole(context: ReplayContext, fresh: boolean): Promi
           await finishReplay(home, database);
         });
         say(`${database} serves now. ${former.database} is as it was`);
-        await whileKnown(
-          () => mustBeKnown(store),
+        await whileSchemaIsKnown(
+          () => schemaMustBeKnown(store),
           whileRead,
           (known) => untilTakenOver({ ...whileRead, signal: known }, database),
         );
@@ -181,7 +181,7 @@ async function fill(
 async function mustBeOfThisVersion(home: Store, former: Store, filled: string): Promise<void> {
   for (const store of new Set([home, former])) {
     try {
-      await mustBeKnown(store);
+      await schemaMustBeKnown(store);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       throw new ConfigError(

@@ -1,10 +1,10 @@
 import type { Store } from '../../../clickhouse/client.ts';
 import { appliedPlaces } from '../../../clickhouse/queries/progress/applied-offsets.ts';
 import { declareProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
-import { mustBeAsDeclared } from '../../../clickhouse/queries/progress/log-partitions.ts';
+import { partitionsMustBeAsDeclared } from '../../../clickhouse/queries/progress/log-partitions.ts';
 import { appliedMarkers } from '../../../clickhouse/queries/progress/stream-store.ts';
-import { mustBeCurrent, mustBeKnown } from '../../../clickhouse/schema/migrate.ts';
-import { whileKnown } from '../../../clickhouse/schema/while-known.ts';
+import { schemaMustBeCurrent, schemaMustBeKnown } from '../../../clickhouse/schema/migrate.ts';
+import { whileSchemaIsKnown } from '../../../clickhouse/schema/while-schema-is-known.ts';
 import { readServing } from '../../../clickhouse/serving/serving.ts';
 import type { FlagValues } from '../../../runtime/config/flags.ts';
 import { ConfigError, RetryableError } from '../../../runtime/errors.ts';
@@ -42,7 +42,7 @@ function current(replay: Replay): Replay {
     const { cluster, programId } = context;
     const counts = await countsOf(context);
     await onServing(context, async (store) => {
-      await mustBeAsDeclared(store, counts);
+      await partitionsMustBeAsDeclared(store, counts);
       await declareProgram(store, encodeBase58(programId), cluster);
       await assertLogOfProgram(context.kafka, context.prefix, () => appliedMarkers(store));
     });
@@ -60,8 +60,8 @@ function intoServing(replay: (context: ReplayContext, store: Store) => Promise<v
         store.database,
         await appliedPlaces(store),
       );
-      await whileKnown(
-        () => mustBeKnown(store),
+      await whileSchemaIsKnown(
+        () => schemaMustBeKnown(store),
         context,
         (signal) => replay({ ...context, signal }, store),
       );
@@ -71,7 +71,7 @@ function intoServing(replay: (context: ReplayContext, store: Store) => Promise<v
 
 async function countsOf({ home, kafka, prefix }: ReplayContext): ReturnType<typeof partitionsOf> {
   try {
-    await mustBeCurrent(home);
+    await schemaMustBeCurrent(home);
     return await partitionsOf(kafka, prefix).catch(notReached('KAFKA_BROKERS'));
   } catch (error) {
     throw error instanceof RetryableError ? new ConfigError(error.message) : error;

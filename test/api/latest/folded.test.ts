@@ -4,12 +4,12 @@ import { type Chunk, foldLines, rowsAt } from '../../../api/latest/folded/chunk.
 import { createFolded } from '../../../api/latest/folded/folded.ts';
 import { createFolding } from '../../../api/latest/folded/folding.ts';
 import type { Store } from '../../../clickhouse/client.ts';
-import { END } from '../../../clickhouse/in-order.ts';
+import { AFTER_ALL_KEYS } from '../../../clickhouse/in-order.ts';
 import { awaited } from '../../support/awaited.ts';
 import { key } from '../support/rows.ts';
 
 const KEYS = Array.from({ length: 2_000 }, (_, at) => key(`key ${at}`)).sort();
-const ALL = { behind: '', last: END, most: 1_000_000 };
+const ALL = { behind: '', last: AFTER_ALL_KEYS, most: 1_000_000 };
 const [LOW, MIDDLE, HIGH] = [KEYS[10], KEYS[1_000], KEYS[1_990]] as [string, string, string];
 
 /** One to three rows for a key. */
@@ -34,7 +34,7 @@ test('every key of a stretch has its rows, and what lies between two keys has no
 test('a stretch without rows is known to have none', async () => {
   for (const text of ['', linesOf([])]) {
     const chunk = await foldLines(text, ALL);
-    expect([chunk.last, rowsAt(chunk, LOW).rows]).toEqual([END, []]);
+    expect([chunk.last, rowsAt(chunk, LOW).rows]).toEqual([AFTER_ALL_KEYS, []]);
   }
 });
 

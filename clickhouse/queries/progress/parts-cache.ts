@@ -37,7 +37,7 @@ async function areOfOneServer(store: Store, tables: readonly string[]): Promise<
 const TRUSTED_MS = 60_000;
 
 /** The answer is shared: callers must not change it. */
-export interface UnmovedRead<Answer> {
+export interface CachedRead<Answer> {
   (store: Store): Promise<Answer>;
   /** For a caller that read the parts along with something else: an answer of that moment or a later one. */
   at(store: Store, parts: readonly PartRow[]): Promise<Answer>;
@@ -51,10 +51,10 @@ interface Kept<Answer> {
 }
 
 /** A question over all rows of tables that hardly ever change, asked again once an insert or a merge changed one. */
-export function whileUnmoved<Answer>(
+export function cachedUntilPartsChange<Answer>(
   tables: readonly string[],
   ask: (store: Store) => Promise<Answer>,
-): UnmovedRead<Answer> {
+): CachedRead<Answer> {
   const kept = new WeakMap<Store, Kept<Answer>>();
   const partsNow = (store: Store) => store.query<PartRow>(partsOf(tables));
   const at = async (store: Store, parts: readonly PartRow[]): Promise<Answer> => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Store } from '../../clickhouse/client.ts';
-import { migrate, migrations, mustBeKnown } from '../../clickhouse/schema/migrate.ts';
-import { whileKnown } from '../../clickhouse/schema/while-known.ts';
+import { migrate, migrations, schemaMustBeKnown } from '../../clickhouse/schema/migrate.ts';
+import { whileSchemaIsKnown } from '../../clickhouse/schema/while-schema-is-known.ts';
 import { aborted } from '../../runtime/process/lifecycle.ts';
 import { createLogger } from '../../runtime/process/log.ts';
 import { awaited } from '../support/awaited.ts';
@@ -34,14 +34,14 @@ function atWork() {
   const looks: string[] = [];
   const stop = new AbortController();
   const look = () =>
-    mustBeKnown(store).then(
+    schemaMustBeKnown(store).then(
       () => void looks.push('known'),
       (error) => {
         looks.push('refused');
         throw error;
       },
     );
-  const done = whileKnown(look, { logger, signal: stop.signal }, async (signal) => {
+  const done = whileSchemaIsKnown(look, { logger, signal: stop.signal }, async (signal) => {
     await aborted(signal);
     if (!stop.signal.aborted) throw new Error('ended before its time');
     return 'done';

@@ -2,7 +2,13 @@ import { eachYielding } from '../../../runtime/yielding.ts';
 import type { Store } from '../../client.ts';
 import type { QuoteHourRow } from '../../hour-tables.ts';
 import { askInLines, type Question } from '../../question.ts';
-import { BEGUN, CHANGES, type StepParams, stepAfter, stepBehind } from './spans.ts';
+import {
+  FIRST_STEP_OF_POLICY,
+  type StepParams,
+  stepAfterHour,
+  stepAfterSlot,
+  UNSEEN_CHANGES,
+} from './spans.ts';
 
 /**
  * What sums are made of beside slots, each part at the first step that it counts at: how often hours were written to,
@@ -10,20 +16,20 @@ import { BEGUN, CHANGES, type StepParams, stepAfter, stepBehind } from './spans.
  * or lost. Hashes are added up, so that no order matters.
  */
 const PARTS = `
-  SELECT ${stepBehind('hour')} AS step, 'written' AS part, toString(sum(written)) AS value FROM hour_writes GROUP BY step
+  SELECT ${stepAfterHour('hour')} AS step, 'written' AS part, toString(sum(written)) AS value FROM hour_writes GROUP BY step
   UNION ALL
-  SELECT ${BEGUN} AS step, 'policies', toString(sumWithOverflow(reinterpretAsUInt128(sipHash128(address, quote_mint, bankroll))))
+  SELECT ${FIRST_STEP_OF_POLICY} AS step, 'policies', toString(sumWithOverflow(reinterpretAsUInt128(sipHash128(address, quote_mint, bankroll))))
   FROM policies FINAL WHERE exists = 1 GROUP BY step
   UNION ALL
   SELECT c.step AS step, 'changes', toString(sumWithOverflow(reinterpretAsUInt128(sipHash128(c.address, c.to_slot, c.safe, c.brought))))
-  FROM (${CHANGES}) AS c GROUP BY c.step
+  FROM (${UNSEEN_CHANGES}) AS c GROUP BY c.step
   UNION ALL
-  SELECT ${stepAfter('(slot + 1)')} AS step, 'carried', toString(sum(written)) FROM carried_writes GROUP BY step`;
+  SELECT ${stepAfterSlot('(slot + 1)')} AS step, 'carried', toString(sum(written)) FROM carried_writes GROUP BY step`;
 
 const MOST = 1n << 128n;
 
 /** For each step a text that identifies what its sums are made of: where the text is the same the sums are. */
-export async function madeOf(store: Store, params: StepParams): Promise<string[]> {
+export async function inputsOfSums(store: Store, params: StepParams): Promise<string[]> {
   const parts = await store.query<{ step: number; part: string; value: string }>(PARTS, params);
   const sums = new Map<string, bigint>();
   const byStep = Map.groupBy(parts, ({ step }) => step);
@@ -47,14 +53,14 @@ const CHARS_AT_ONCE = 200_000;
  * What is stored for each step; null where nothing is that still holds.
  * @param made makes it of the stored sums of a step, JSON. They may be many: other work has its turns between them.
  */
-export async function sumsKept<Made>(
+export async function storedSums<Made>(
   store: Store,
   params: StepParams,
   made: (sums: string) => Made,
 ): Promise<(Made | null)[]> {
   const { first_end, each, begins } = params;
   const ends = begins.map((_, at) => first_end + at * each);
-  const madeFrom = await madeOf(store, params);
+  const madeFrom = await inputsOfSums(store, params);
   const kept: (Made | null)[] = ends.map(() => null);
   let chars = 0;
   const put = ({ hour, made_of, sums }: KeptRow) => {

@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 1_000;
  * @param work goes on until its signal is aborted.
  * @throws the ConfigError of `mustBeKnown`, once the work has ended; else what the work throws.
  */
-export async function whileKnown<T>(
+export async function whileSchemaIsKnown<T>(
   mustBeKnown: () => Promise<void>,
   { logger, signal }: { logger: Logger; signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
