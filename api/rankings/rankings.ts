@@ -5,7 +5,12 @@ import {
   writeSelection,
 } from '../../clickhouse/queries/ranking/ranking.ts';
 import { lacks } from '../../schemas/incomplete.ts';
-import { ofSums, type RankingsResponse, SUM_KEYS, type SumSort } from '../../schemas/responses/rankings.ts';
+import {
+  perSumSort,
+  type RankingsResponse,
+  SUM_KEYS,
+  type SumSort,
+} from '../../schemas/responses/rankings.ts';
 import type { ReadSettings } from '../deps/settings.ts';
 import { dayReason } from '../figures/missing.ts';
 import { rateOf } from '../figures/price.ts';
@@ -107,7 +112,7 @@ function withoutSum(view: View): RankedSelection['withoutSum'] {
   const { policies } = view.state().incomplete;
   const lacking = ({ kind, amount }: (typeof SUM_KEYS)[SumSort]) =>
     policies.filter(([, missing]) => lacks([missing], `${kind}.${amount}`)).map(([policy]) => policy);
-  const found = known.get(policies) ?? ofSums((sort) => new Set(lacking(SUM_KEYS[sort])));
+  const found = known.get(policies) ?? perSumSort((sort) => new Set(lacking(SUM_KEYS[sort])));
   known.set(policies, found);
   return found;
 }

@@ -3,8 +3,8 @@ import type { RankedPlace } from '../../clickhouse/queries/ranking/ranking.ts';
 import { type Figure, figure } from '../../schemas/figure.ts';
 import {
   OWN_KEYS,
-  ofShown,
-  ofSums,
+  perShownSort,
+  perSumSort,
   type RankingRow,
   type Sort,
   SUM_KEYS,
@@ -135,7 +135,7 @@ function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () 
   const { policy, token, totals = NO_TOTALS, events, pool, poolRow, account } = facts;
   const { quote, historyReason } = context;
   const asOf = timeOf(policy.block_time);
-  const own = ofShown((sort) => {
+  const own = perShownSort((sort) => {
     const { column } = OWN_KEYS[sort];
     return figure(policy[column], `chain:Policy.${column}`, asOf);
   });
@@ -143,7 +143,7 @@ function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () 
   const ageOf = (value: string | number, last: string | null) => ({
     markerTime: isOfNothing(value, last) ? markerTime() : null,
   });
-  const sums = ofSums((sort) => {
+  const sums = perSumSort((sort) => {
     const { kind, amount, column, newest } = SUM_KEYS[sort];
     const reason = historyReason ?? incompleteReason(context, policy.address, `${kind}.${amount}`);
     const [value, last] = [totals[column], totals[newest]];
@@ -176,8 +176,8 @@ function rowOf(facts: RowFacts, view: View, context: RowContext, markerTime: () 
     burned: figure(policy.tokens_burned, 'chain:Policy.tokens_burned', asOf),
     bankroll,
     usd: {
-      ...ofShown((sort) => inDollars(own[sort], sort, quote)),
-      ...ofSums((sort) => openTime(inDollars(sums[sort], sort, quote), quote.price.observedAt)),
+      ...perShownSort((sort) => inDollars(own[sort], sort, quote)),
+      ...perSumSort((sort) => openTime(inDollars(sums[sort], sort, quote), quote.price.observedAt)),
       bankroll: inDollars(bankroll, 'bankroll', quote),
     },
     eventsLast24h: eventSum(

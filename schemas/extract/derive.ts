@@ -4,11 +4,11 @@ import type { ProgramEvent } from '../program/event-kinds.ts';
 import type { KnownEvent } from '../program/events.ts';
 import { encodeBase58 } from '../solana/base58.ts';
 import { policyAddress } from '../solana/pda.ts';
-import { eventsByCall, isWhole, lacksPause, type Read } from '../transaction/emissions.ts';
+import { eventsByCall, isWhole, lacksPause, type ReadEmission } from '../transaction/emissions.ts';
 import { type OwnCall, sameBytes } from '../transaction/own-calls.ts';
 import type { Call, ChainTransaction } from '../transaction/parts.ts';
 import { type Books, booksOf } from './books.ts';
-import { type Group, grouped, type Member, MOST_PLACES, positionOf } from './groups.ts';
+import { type Group, grouped, type Member, MOST_CALLS, positionOf } from './groups.ts';
 import { argumentsOf, type EmittingCall, emittingCall, policyOfCall } from './instructions.ts';
 import { POLICY_RULES, PROTOCOL_RULES } from './rules.ts';
 
@@ -46,7 +46,7 @@ export interface Derived {
 export function derive(
   tx: ChainTransaction,
   own: readonly OwnCall[],
-  read: readonly Read[],
+  read: readonly ReadEmission[],
   programId: Uint8Array,
   profits: Profits,
 ): Derived {
@@ -54,7 +54,7 @@ export function derive(
   const heard = eventsByCall(read);
   const calls = own.filter(({ event }) => event === null).map(({ call }) => call);
   // An event without a known call may be any call's; calls beyond MOST_PLACES would have no positions.
-  if (heard.has(undefined) || calls.length > MOST_PLACES)
+  if (heard.has(undefined) || calls.length > MOST_CALLS)
     return {
       events: [],
       undecided: together(calls.map((call) => ofCall({ what: [ANYTHING], of: given(call) }))),

@@ -2,7 +2,7 @@ import { MalformedError } from '../malformed.ts';
 import type { ProgramEvent } from '../program/event-kinds.ts';
 import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from '../program/idl.ts';
 import { encodeBase58 } from '../solana/base58.ts';
-import { eventsByCall, isWhole, type Read, readEmissions } from '../transaction/emissions.ts';
+import { eventsByCall, isWhole, type ReadEmission, readEmissions } from '../transaction/emissions.ts';
 import { logsCut, ownCallsBegun } from '../transaction/log-walk.ts';
 import { type OwnCall, ownCalls } from '../transaction/own-calls.ts';
 import type { Account, Call, ChainTransaction } from '../transaction/parts.ts';
@@ -89,7 +89,7 @@ export function extractEvents(
 }
 
 /** Whether a call that emits shows nothing, or a report that paused the policy shows no pause. */
-function isSilent(own: readonly OwnCall[], read: readonly Read[]): boolean {
+function isSilent(own: readonly OwnCall[], read: readonly ReadEmission[]): boolean {
   const heard = eventsByCall(read);
   return own.some(({ call }) => {
     const instruction = INSTRUCTIONS_WITH_EVENT.get(discriminatorOf(call.data));

@@ -67,11 +67,11 @@ function common(values: readonly (FieldValue | undefined)[]): FieldValue | undef
 
 /** Positions of events in whole readings are far below: a transaction has 64 calls at most. */
 export const FIRST_DERIVED_POSITION = 0x8000;
-/** Codes of kinds are below it. */
-export const KINDS_ROOM = 32;
-export const MOST_PLACES = (0x10000 - FIRST_DERIVED_POSITION) / KINDS_ROOM;
+/** Positions of each call, one for each kind of event: the codes of kinds are below it. */
+export const POSITIONS_PER_CALL = 32;
+export const MOST_CALLS = (0x10000 - FIRST_DERIVED_POSITION) / POSITIONS_PER_CALL;
 
 /** Behind the events of whole readings, and the same in every reading: made of kind and place of the first call. */
 export function positionOf(event: EventKind, place: number): number {
-  return FIRST_DERIVED_POSITION + place * KINDS_ROOM + EVENT_KINDS[event].code;
+  return FIRST_DERIVED_POSITION + place * POSITIONS_PER_CALL + EVENT_KINDS[event].code;
 }

@@ -28,7 +28,7 @@ export interface EmittingCall {
 }
 
 /** What a rule is given about a call that shows no event. */
-export interface Scene extends EmittingCall {
+export interface CallContext extends EmittingCall {
   books: Books;
   args: Struct;
   of: PolicyOfCall;

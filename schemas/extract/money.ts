@@ -1,7 +1,7 @@
 import type { FieldValue } from '../program/struct.ts';
 import { venueAddress } from '../solana/pda.ts';
 import { sameBytes } from '../transaction/own-calls.ts';
-import type { Scene } from './instructions.ts';
+import type { CallContext } from './instructions.ts';
 import type { TokenMove } from './token-moves.ts';
 
 type Amounts = Record<string, FieldValue> | null;
@@ -11,7 +11,10 @@ const gained = (moves: readonly TokenMove[]): bigint =>
   moves.reduce((sum, { received }) => sum + received, 0n);
 
 /** What left an account and what came to it while a call ran; null where that is not certain. */
-function flow({ books, call }: Scene, account: Uint8Array): { out: TokenMove[]; into: TokenMove[] } | null {
+function flow(
+  { books, call }: CallContext,
+  account: Uint8Array,
+): { out: TokenMove[]; into: TokenMove[] } | null {
   if (!books.explains(account, call)) return null;
   const moves = books.of(call);
   const is = (side: Uint8Array | null) => side !== null && sameBytes(side, account);
@@ -19,23 +22,23 @@ function flow({ books, call }: Scene, account: Uint8Array): { out: TokenMove[]; 
 }
 
 /** Whether the call was given the policy's entry of a token account. */
-export function isOnAllowlist({ call, programId, of }: Scene, tokenAccount: Uint8Array): boolean {
+export function isOnAllowlist({ call, programId, of }: CallContext, tokenAccount: Uint8Array): boolean {
   const entry = venueAddress(programId, of.policy, tokenAccount);
   return call.accounts.some(({ address }) => sameBytes(address, entry));
 }
 
 /** What the two escrows gained. */
-export function claimed(scene: Scene): Amounts {
-  const { quoteEscrow, baseEscrow } = scene.of.accounts;
-  const [quote, base] = [flow(scene, quoteEscrow), flow(scene, baseEscrow)];
+export function claimed(context: CallContext): Amounts {
+  const { quoteEscrow, baseEscrow } = context.of.accounts;
+  const [quote, base] = [flow(context, quoteEscrow), flow(context, baseEscrow)];
   if (quote === null || base === null || quote.out.length + base.out.length > 0) return null;
   return { quoteAmount: gained(quote.into), baseAmount: gained(base.into) };
 }
 
 /** The quote escrow is emptied: bankroll and LP staging get their shares, one other account the protocol's cut. */
-export function routed(scene: Scene): Amounts {
-  const { quoteEscrow, bankroll, lpQuote } = scene.of.accounts;
-  const escrow = flow(scene, quoteEscrow);
+export function routed(context: CallContext): Amounts {
+  const { quoteEscrow, bankroll, lpQuote } = context.of.accounts;
+  const escrow = flow(context, quoteEscrow);
   if (escrow === null || escrow.into.length > 0) return null;
   const to =
     (account: Uint8Array) =>
@@ -47,26 +50,26 @@ export function routed(scene: Scene): Amounts {
   const [first] = cut;
   if (cut.some((move) => move.to === null || !to(move.to)(first as TokenMove))) return null;
   const amount = total(escrow.out);
-  if (amount === 0n || !scene.books.mayBeEmptyAfter(quoteEscrow, scene.call)) return null;
+  if (amount === 0n || !context.books.mayBeEmptyAfter(quoteEscrow, context.call)) return null;
   return { amount, protocolCut: total(cut), toLp: total(toLp), toBankroll: total(toBankroll) };
 }
 
 /** What left the bankroll for an account of the allowlist. */
-export function deployed(scene: Scene): Amounts {
-  const { of, args, named } = scene;
-  const bankroll = flow(scene, of.accounts.bankroll);
+export function deployed(context: CallContext): Amounts {
+  const { of, args, named } = context;
+  const bankroll = flow(context, of.accounts.bankroll);
   if (bankroll === null || bankroll.into.length > 0 || bankroll.out.length > 1) return null;
   const [move] = bankroll.out;
   const tokenAccount = move === undefined ? named('token_account') : move.to;
   if (tokenAccount === undefined || tokenAccount === null || total(bankroll.out) !== args.amount) return null;
-  if (!isOnAllowlist(scene, tokenAccount)) return null;
+  if (!isOnAllowlist(context, tokenAccount)) return null;
   return { tokenAccount, amount: total(bankroll.out) };
 }
 
 /** The two legs. Equity, profit and mark follow from attested numbers, which no transaction carries. */
-export function swept(scene: Scene): Amounts {
-  const { bankroll, lpQuote, holderRewards } = scene.of.accounts;
-  const left = flow(scene, bankroll);
+export function swept(context: CallContext): Amounts {
+  const { bankroll, lpQuote, holderRewards } = context.of.accounts;
+  const left = flow(context, bankroll);
   if (left === null || left.into.length > 0) return null;
   const to = (account: Uint8Array) =>
     left.out.filter(({ to: other }) => other !== null && sameBytes(other, account));
@@ -76,15 +79,15 @@ export function swept(scene: Scene): Amounts {
 }
 
 /** What left the staged rewards, and what was burned of what it bought. */
-export function bought(scene: Scene): Amounts {
-  const rewards = flow(scene, scene.of.accounts.holderRewards);
-  const burned = burnt(scene);
+export function bought(context: CallContext): Amounts {
+  const rewards = flow(context, context.of.accounts.holderRewards);
+  const burned = burnt(context);
   if (rewards === null || rewards.into.length > 0 || burned === null) return null;
   return { spent: total(rewards.out), ...burned };
 }
 
-export function burnt(scene: Scene): Amounts {
-  const base = flow(scene, scene.of.accounts.baseEscrow);
+export function burnt(context: CallContext): Amounts {
+  const base = flow(context, context.of.accounts.baseEscrow);
   const burns = base?.out.filter(({ to }) => to === null) ?? [];
   return base === null || burns.length === 0 || burns.length !== base.out.length
     ? null

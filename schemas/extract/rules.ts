@@ -1,7 +1,7 @@
 import { MODES, VENUE_KINDS } from '../program/accounts.ts';
 import { EVENT_KINDS, type EventKind } from '../program/event-kinds.ts';
 import type { FieldValue, Struct } from '../program/struct.ts';
-import type { Scene } from './instructions.ts';
+import type { CallContext } from './instructions.ts';
 import { bought, burnt, claimed, deployed, isOnAllowlist, routed, swept } from './money.ts';
 
 /** What is known of an event that was not seen: fields that the transaction does not decide are not there. */
@@ -10,7 +10,7 @@ export interface PartialEvent {
   fields: Partial<Record<string, FieldValue>>;
 }
 
-type Rule = (scene: Scene) => PartialEvent | null;
+type Rule = (context: CallContext) => PartialEvent | null;
 
 const REPEATING = Object.entries(EVENT_KINDS).flatMap(([event, { toldBy = {} }]) =>
   Object.entries<readonly string[]>(toldBy).map(([instruction, names]): [string, Rule] => [
@@ -23,22 +23,22 @@ const REPEATING = Object.entries(EVENT_KINDS).flatMap(([event, { toldBy = {} }])
 export const POLICY_RULES: Partial<Record<string, Rule>> = {
   ...Object.fromEntries(REPEATING),
   init_policy: ({ args }) => told('PolicyInitialised', { mode: named(MODES, args.mode) }),
-  register_venue_account: (scene) => {
-    const kind = named(VENUE_KINDS, scene.args.kind);
-    return withVenue('VenueRegistered', scene, kind === undefined ? null : { kind });
+  register_venue_account: (context) => {
+    const kind = named(VENUE_KINDS, context.args.kind);
+    return withVenue('VenueRegistered', context, kind === undefined ? null : { kind });
   },
-  revoke_venue_account: (scene) => withVenue('VenueRevoked', scene, {}),
-  claim_fees: (scene) => told('FeesClaimed', claimed(scene)),
-  route: (scene) => told('Routed', routed(scene)),
-  passive_deploy: (scene) => told('PassiveDeployed', deployed(scene)),
-  agent_fund_venue: (scene) => told('AgentFundedVenue', deployed(scene)),
-  sweep_profit: (scene) => told('ProfitSwept', swept(scene)),
-  buyback_and_burn: (scene) => told('BuybackBurned', bought(scene)),
-  burn_base_leg: (scene) => told('BaseLegBurned', burnt(scene)),
-  report_remote_equity: (scene) => {
-    const { equity, notional, asof } = scene.args;
+  revoke_venue_account: (context) => withVenue('VenueRevoked', context, {}),
+  claim_fees: (context) => told('FeesClaimed', claimed(context)),
+  route: (context) => told('Routed', routed(context)),
+  passive_deploy: (context) => told('PassiveDeployed', deployed(context)),
+  agent_fund_venue: (context) => told('AgentFundedVenue', deployed(context)),
+  sweep_profit: (context) => told('ProfitSwept', swept(context)),
+  buyback_and_burn: (context) => told('BuybackBurned', bought(context)),
+  burn_base_leg: (context) => told('BaseLegBurned', burnt(context)),
+  report_remote_equity: (context) => {
+    const { equity, notional, asof } = context.args;
     const whole = equity !== undefined && notional !== undefined && asof !== undefined;
-    return withVenue('RemoteEquityReported', scene, whole ? { equity, notional, asof } : null);
+    return withVenue('RemoteEquityReported', context, whole ? { equity, notional, asof } : null);
   },
   set_paused: ({ args: { paused } }) => told('PolicyPaused', { paused, by: 'authority' }),
   guardian_pause: () => told('PolicyPaused', { paused: true, by: 'guardian' }),
@@ -59,10 +59,10 @@ const named = (names: readonly string[], value: FieldValue | undefined) => names
 /** The event with its token account; null unless the call was given that account's entry of the policy's allowlist. */
 function withVenue(
   event: EventKind,
-  scene: Scene,
+  context: CallContext,
   fields: Record<string, FieldValue> | null,
 ): PartialEvent | null {
-  const tokenAccount = scene.named('token_account');
-  if (fields === null || tokenAccount === undefined || !isOnAllowlist(scene, tokenAccount)) return null;
+  const tokenAccount = context.named('token_account');
+  if (fields === null || tokenAccount === undefined || !isOnAllowlist(context, tokenAccount)) return null;
   return told(event, { ...fields, tokenAccount });
 }

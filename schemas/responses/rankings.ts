@@ -47,7 +47,7 @@ export const OWN_SORTS = Object.keys(OWN_KEYS) as OwnSort[];
 const SHOWN_SORTS = OWN_SORTS.filter((sort) => OWN_KEYS[sort].shown) as ShownSort[];
 
 /** One value for each sort whose number rows show. */
-export const ofShown = <T>(make: (sort: ShownSort) => T) =>
+export const perShownSort = <T>(make: (sort: ShownSort) => T) =>
   Object.fromEntries(SHOWN_SORTS.map((sort) => [sort, make(sort)])) as Record<ShownSort, T>;
 
 /** An amount of the quote asset that a kind of event has, summed over a policy's events to rank by. */
@@ -69,7 +69,7 @@ export const SUM_SORTS = Object.keys(SUM_KEYS) as SumSort[];
 export const isSummed = (sort: Sort): sort is SumSort => sort in SUM_KEYS;
 
 /** One value for each sort by a sum. */
-export const ofSums = <T>(make: (sort: SumSort) => T) =>
+export const perSumSort = <T>(make: (sort: SumSort) => T) =>
   Object.fromEntries(SUM_SORTS.map((sort) => [sort, make(sort)])) as Record<SumSort, T>;
 
 const BURNED_NOTE =
@@ -125,11 +125,14 @@ export const RankingRow = Type.Object(
     locked: Type.Boolean(),
     paused: Type.Boolean(),
     marketCap: MarketCap,
-    ...ofShown(() => Figure),
-    ...ofSums(() => Figure),
+    ...perShownSort(() => Figure),
+    ...perSumSort(() => Figure),
     burned: Figure,
     bankroll: Figure,
-    usd: Type.Object({ ...ofShown(() => Figure), ...ofSums(() => Figure), bankroll: Figure }, closed),
+    usd: Type.Object(
+      { ...perShownSort(() => Figure), ...perSumSort(() => Figure), bankroll: Figure },
+      closed,
+    ),
     eventsLast24h: Figure,
     createdAt: TimeOrNull,
   },

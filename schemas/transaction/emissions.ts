@@ -17,7 +17,7 @@ function textOf(programId: Uint8Array): string {
 }
 
 /** One thing that the program emitted, decoded or with the reason why not. */
-export interface Read {
+export interface ReadEmission {
   event: ProgramEvent | null;
   bytes: Uint8Array;
   reason: string;
@@ -33,11 +33,11 @@ export function readEmissions(
   tx: Pick<ChainTransaction, 'logs'>,
   own: readonly OwnCall[],
   programId: Uint8Array,
-): Read[] {
+): ReadEmission[] {
   return walkLogs(tx.logs ?? [], own, textOf(programId)).map(readEmission);
 }
 
-function readEmission({ bytes, call, whole }: Emission): Read {
+function readEmission({ bytes, call, whole }: Emission): ReadEmission {
   if (!whole) {
     const reason = 'a data line that is no base64';
     return { event: null, bytes, reason, known: false, spoilt: true, call };
@@ -52,7 +52,7 @@ function readEmission({ bytes, call, whole }: Emission): Read {
 }
 
 /** The events that each call showed. */
-export function eventsByCall(read: readonly Read[]): Map<Call | undefined, ProgramEvent[]> {
+export function eventsByCall(read: readonly ReadEmission[]): Map<Call | undefined, ProgramEvent[]> {
   const heard = new Map<Call | undefined, ProgramEvent[]>();
   for (const { call, event } of read) {
     if (event !== null) heard.set(call, [...(heard.get(call) ?? []), event]);

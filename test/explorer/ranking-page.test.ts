@@ -1,7 +1,12 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { Figure } from '../../schemas/figure.ts';
-import { ofShown, type RankingRow, type RankingsResponse, SORTS } from '../../schemas/responses/rankings.ts';
+import {
+  perShownSort,
+  type RankingRow,
+  type RankingsResponse,
+  SORTS,
+} from '../../schemas/responses/rankings.ts';
 import { awaited } from '../support/awaited.ts';
 import { useExplorerAlone } from './support/explorer-alone.ts';
 import { isApi } from './support/hostile-answers.ts';
@@ -39,7 +44,7 @@ const figureOf = (value: string): Figure => ({ value, source: 'a test', asOf: '2
 
 function rowOf(at: number, { amount, decimals, usd, name, symbol }: Look): RankingRow {
   const money = (value: string) => ({
-    ...ofShown(() => figureOf(value)),
+    ...perShownSort(() => figureOf(value)),
     ...{ fees: figureOf(value), bankroll: figureOf(value) },
   });
   return {

@@ -15,7 +15,7 @@ import {
   OWN_KEYS,
   OWN_SORTS,
   type OwnSort,
-  ofSums,
+  perSumSort,
   SUM_KEYS,
   SUM_SORTS,
   type SumSort,
@@ -76,7 +76,7 @@ interface Shown {
 }
 
 const NOTHING_OWN = Object.fromEntries(OWN_SORTS.map((sort) => [sort, 0n])) as Record<OwnSort, bigint>;
-const NOTHING_SUMMED = ofSums(() => 0n);
+const NOTHING_SUMMED = perSumSort(() => 0n);
 const EVER = Number.POSITIVE_INFINITY;
 
 /** @param texts what many policies have in common, each text kept once for all of them */

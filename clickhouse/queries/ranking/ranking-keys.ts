@@ -3,7 +3,7 @@ import {
   OWN_KEYS,
   OWN_SORTS,
   type OwnSort,
-  ofSums,
+  perSumSort,
   type Sort,
   SUM_KEYS,
   type SumSort,
@@ -90,5 +90,5 @@ const OWN = OWN_SORTS.map((sort): [OwnSort, RankingKey] => {
 export const RANKING_KEYS: Record<Sort, RankingKey> = {
   ...JOINED,
   ...(Object.fromEntries(OWN) as Record<OwnSort, RankingKey>),
-  ...ofSums(sumKey),
+  ...perSumSort(sumKey),
 };

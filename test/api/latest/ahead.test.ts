@@ -5,7 +5,7 @@ import type { RankedSelection } from '../../../api/latest/ranked/ranking.ts';
 import type { View } from '../../../api/latest/view.ts';
 import { ANY, type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
-import { ofSums } from '../../../schemas/responses/rankings.ts';
+import { perSumSort } from '../../../schemas/responses/rankings.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { insertWritten } from '../../support/written.ts';
@@ -60,7 +60,7 @@ const RICHEST: RankedSelection = {
   ...{ sort: 'profit', order: 'desc', limit: 1, offset: 0, quote: key('quote') },
   ...{ mode: null, origin: null, model: null, locked: null, paused: null, search: null },
   ...{ launchpad: encodeBase58(LAUNCHPAD), rates: [], window: null, undated: [] },
-  ...{ sumsKnown: true, withoutSum: ofSums(() => new Set<string>()) },
+  ...{ sumsKnown: true, withoutSum: perSumSort(() => new Set<string>()) },
 };
 
 /** @param behind called after each query */

@@ -17,7 +17,7 @@ import { type Changes, noteRows } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
-import { ofSums, SUM_KEYS, SUM_SORTS } from '../../../schemas/responses/rankings.ts';
+import { perSumSort, SUM_KEYS, SUM_SORTS } from '../../../schemas/responses/rankings.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { embeddedDatabase } from '../../support/embedded.ts';
 import { countKinds, SETTINGS } from '../support/api.ts';
@@ -49,7 +49,7 @@ const RICHEST: RankedSelection = {
   ...{ sort: 'profit', order: 'desc', limit: 1, offset: 0, quote: key('quote') },
   ...{ mode: null, origin: null, model: null, locked: null, paused: null, search: null },
   ...{ launchpad: encodeBase58(LAUNCHPAD), rates: [], window: null, undated: [] },
-  ...{ sumsKnown: true, withoutSum: ofSums(() => new Set<string>()) },
+  ...{ sumsKnown: true, withoutSum: perSumSort(() => new Set<string>()) },
 };
 
 const richest = (view: View): string | undefined => {

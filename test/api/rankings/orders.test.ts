@@ -6,7 +6,7 @@ import { createOrder, type Filtered } from '../../../api/latest/ranked/order.ts'
 import { createOrders } from '../../../api/latest/ranked/ranking.ts';
 import { type RankedRow, rankedRow } from '../../../api/latest/ranked/row.ts';
 import type { RankedPolicy } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
-import { ofSums } from '../../../schemas/responses/rankings.ts';
+import { perSumSort } from '../../../schemas/responses/rankings.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_121);
 
@@ -87,7 +87,7 @@ test('orders that have no room beside each other are made anew, and say the same
     launchpad: '',
     sumsKnown: true,
     undated: [],
-    withoutSum: ofSums(() => new Set<string>()),
+    withoutSum: perSumSort(() => new Set<string>()),
     window: null,
     rates: [],
     offset: 0,
@@ -119,7 +119,12 @@ test('searches that find nothing take room too: the text that was searched for i
     },
   });
   const find = (search: string) => {
-    const rest = { launchpad: '', sumsKnown: true, undated: [], withoutSum: ofSums(() => new Set<string>()) };
+    const rest = {
+      launchpad: '',
+      sumsKnown: true,
+      undated: [],
+      withoutSum: perSumSort(() => new Set<string>()),
+    };
     const page = { window: null, rates: [], offset: 0, limit: 50, sort: 'newest', order: 'desc' } as const;
     orders.page(rows, { ...none, ...rest, ...page, search });
     return looked;

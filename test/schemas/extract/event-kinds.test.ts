@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import idl from '../../../schemas/bankroll.idl.json' with { type: 'json' };
-import { KINDS_ROOM, positionOf } from '../../../schemas/extract/groups.ts';
+import { POSITIONS_PER_CALL, positionOf } from '../../../schemas/extract/groups.ts';
 import { POLICY_RULES, PROTOCOL_RULES } from '../../../schemas/extract/rules.ts';
 import { EVENT_KINDS, type EventKind } from '../../../schemas/program/event-kinds.ts';
 import { camelCase, EVENTS, fieldsOf, INSTRUCTIONS_WITH_EVENT } from '../../../schemas/program/idl.ts';
@@ -15,7 +15,7 @@ test('the IDL has the kinds of events that something is known of, and no other',
 test('derived events are stored where they always were: a code is of one kind, for good', () => {
   const codes = KINDS.map((kind) => EVENT_KINDS[kind].code);
   expect(codes.toSorted((one, other) => one - other)).toEqual(codes.map((_, at) => at));
-  expect(Math.max(...codes)).toBeLessThan(KINDS_ROOM);
+  expect(Math.max(...codes)).toBeLessThan(POSITIONS_PER_CALL);
   expect(positionOf('FeesClaimed', 0)).toBe(0x8000);
   expect(positionOf('ProtocolPaused', 3)).toBe(0x8000 + 3 * 32 + 16);
   expect(KINDS.toSorted((one, other) => EVENT_KINDS[one].code - EVENT_KINDS[other].code)).toEqual([
