@@ -71,7 +71,7 @@ export async function leaseOf(
   const onWait = (seconds: number) =>
     logger.warn(
       { seconds },
-      'another process had the database: waiting until it shows that it lives, or for so long',
+      'another process held the database: waiting up to `seconds` s to see whether it is still alive',
     );
   return takeLogLease(store, onClusterClause(clickhouseCluster), onWait, times);
 }

@@ -98,7 +98,9 @@ function throwBusy(error: unknown): never {
 function busyOr(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (sqlState(error) === ENDED_BY_SERVER || error.message === NONE_IS_FREE)
-    return new BusyError('too many wait for Postgres', { cause: error });
+    return new BusyError('no Postgres connection became free in time, or the query took too long', {
+      cause: error,
+    });
   return error.message === NONE_IS_MADE
     ? new BusyError('Postgres took no connection in time', { cause: error })
     : error;

@@ -24,7 +24,7 @@ export async function watchPostgres(
       isAway = true;
       logger.warn(
         { reason: messageOf(error) },
-        'POSTGRES_URL: nobody there answers us as they should; agents are refused until somebody does',
+        'POSTGRES_URL: Postgres is unusable; agent requests are refused until it recovers',
       );
     }
     await pause(everyMs, signal);

@@ -88,7 +88,7 @@ export function createChainReader(options: ChainOptions): ChainReader {
     asker: Asker,
   ): Promise<{ slot: bigint; account: Extract<ProgramAccount, { type: Type }> | null }> {
     if (!(await budgets[asker].take(AbortSignal.timeout(BUDGET_WAIT_MS))))
-      throw new Refusal('busy', 'more readings of the chain wait than may; try again in 1 s', 1);
+      throw new Refusal('busy', 'too many chain reads are waiting; try again in 1 s', 1);
     const read = await newEnough(rpc, address, bounds);
     const decoded = read.account === null ? null : ownAccount(read.account, program as Uint8Array);
     return {
@@ -193,7 +193,10 @@ async function newEnough(rpc: Rpc, address: string, { least, most }: { least: bi
     if (attempt + 1 < ATTEMPTS) await pause(BEHIND_WAIT_MS, never);
   }
   if (!(failure instanceof RpcError)) throw failure;
-  const reason = failure.kind === 'behind' ? 'its nodes are behind what is known' : 'no node answers';
+  const reason =
+    failure.kind === 'behind'
+      ? 'every node answers with an older slot than was already seen'
+      : 'no node answers';
   throw unreachable(reason, failure);
 }
 

@@ -38,7 +38,7 @@ export async function knownSlot(db: Queries, mint: string, mostSlot: bigint | nu
  * Whether a reading shows the same agent as the newest reading that decided. Then it need not decide, and its slot is
  * kept as `shown`: an older reading of the same agent may still decide, an older one of another agent may not.
  */
-export async function showsTheSame(db: Queries, policy: LivePolicy): Promise<boolean> {
+export async function confirmsKnownAgent(db: Queries, policy: LivePolicy): Promise<boolean> {
   const rows = await db.query(
     `UPDATE decided_reads SET shown = greatest(${ofChain('shown', '$4')}, $2::text::bigint)
      WHERE mint = $1 AND agent = $3 AND slot <= $4::text::bigint RETURNING 1`,
@@ -52,7 +52,7 @@ export async function showsTheSame(db: Queries, policy: LivePolicy): Promise<boo
  * process, and sessions of keys other than the agent's are over for good.
  * @throws OlderReadingError
  */
-export async function decideBy(tx: Transaction, policy: LivePolicy): Promise<void> {
+export async function recordDecidingReading(tx: Transaction, policy: LivePolicy): Promise<void> {
   const agent = agentOf(policy) ?? '';
   const decided = await tx.query(
     `INSERT INTO decided_reads AS d (mint, slot, shown, agent) VALUES ($1, $2::text::bigint, $2::text::bigint, $3)

@@ -3,7 +3,7 @@ import type { AgentParts } from '../agent-parts.ts';
 import { takeTurn } from '../limits/limits.ts';
 import { endRotatedOut, endStartedBefore, type Key, type LiveSession } from '../session/sessions.ts';
 import { type Asker, isAgent, type LivePolicy, notTheAgent, unreachable } from './chain.ts';
-import { decideBy, OlderReadingError, showsTheSame } from './decided.ts';
+import { confirmsKnownAgent, OlderReadingError, recordDecidingReading } from './decided.ts';
 
 const MOST_READINGS = 3;
 
@@ -28,10 +28,10 @@ export function policyOfAgent(
     // session in use always decides. Of the others, one that shows the known agent must not decide: a flood of them
     // would make each write read the chain again.
     const mayDecide = !trusted || asker === 'stranger';
-    if (mayDecide && (isUse || !(await showsTheSame(parts.db, policy))))
+    if (mayDecide && (isUse || !(await confirmsKnownAgent(parts.db, policy))))
       await parts.db.transaction(async (tx) => {
         await takeTurn(tx, mint);
-        await decideBy(tx, policy);
+        await recordDecidingReading(tx, policy);
         if (!trusted && isUse) await endRotatedOut(tx, { mint, agent });
       });
     if (!trusted) throw notTheAgent(mint, agent);
@@ -79,7 +79,7 @@ export function decided<Reading extends { policy: LivePolicy }, T>(
     return parts.inTurn(`write ${mint}`, () =>
       parts.db.transaction(async (tx) => {
         const now = await takeTurn(tx, mint);
-        await decideBy(tx, reading.policy);
+        await recordDecidingReading(tx, reading.policy);
         return work(tx, now, reading);
       }),
     );
@@ -93,7 +93,8 @@ async function byNewest<T>(least: bigint, decide: (least: bigint) => Promise<T>)
       return await decide(slot);
     } catch (error) {
       if (!(error instanceof OlderReadingError)) throw error;
-      if (readings === MOST_READINGS) throw unreachable('its nodes are behind what is known', error);
+      if (readings === MOST_READINGS)
+        throw unreachable('every node answers with an older slot than was already seen', error);
       slot = error.slot;
     }
   }

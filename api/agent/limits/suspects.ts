@@ -45,4 +45,7 @@ export function createSuspects({
  * Names the limit of the address, not a busy service: it has used up its attempts, however many of its requests wait.
  */
 const tooMany = () =>
-  rateLimited('the attempts of this address are used up, and more wait to be looked at than may', 1);
+  rateLimited(
+    'the attempts of this address are used up, and too many of its requests are waiting to be checked',
+    1,
+  );

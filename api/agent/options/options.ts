@@ -31,7 +31,7 @@ export async function openExposure(parts: AgentParts, call: AgentCall): Promise<
   const { instrument, direction, size, reason } = body;
   await mustHoldNoToken(parts, [reason, instrument, body.underlying]);
   await mustTradeOptions(parts, call.policy);
-  return whileOthersWait(parts, mint, async () => {
+  return inVenueTurn(parts, mint, async () => {
     await roomToOpen(db, mint, instrument, direction, await databaseTime(db));
     const venue = venueOf(parts);
     const contract = await venue.instrument(instrument, call.context.now);
@@ -48,7 +48,7 @@ export async function openExposure(parts: AgentParts, call: AgentCall): Promise<
       expiry: isoTime(contract.expiry),
       openQuote: quoteOf(ticker, direction, parts.optionsVenueId),
     };
-    const stored = await inOneWrite(parts, call, nothingMore, async (tx, now) => {
+    const stored = await inOneWrite(parts, call, noFurtherReads, async (tx, now) => {
       await roomToOpen(tx, mint, instrument, direction, now);
       return insertExposure(tx, row, now);
     });
@@ -64,11 +64,11 @@ export async function closeExposure(parts: AgentParts, call: AgentCall): Promise
   const reason = textOf(call.context.body, 'reason');
   await mustHoldNoToken(parts, [reason]);
   await mustTradeOptions(parts, call.policy);
-  return whileOthersWait(parts, mint, async () => {
+  return inVenueTurn(parts, mint, async () => {
     const held = await roomToClose(db, mint, positionId, await databaseTime(db));
     const { direction } = held;
     const quote = await releaseQuote(parts, held, call.context.now);
-    const position = await inOneWrite(parts, call, nothingMore, async (tx, now) => {
+    const position = await inOneWrite(parts, call, noFurtherReads, async (tx, now) => {
       await roomToClose(tx, mint, positionId, now);
       return releaseExposure(tx, held, reason, quote, now);
     });
@@ -134,10 +134,10 @@ export async function listExposures(parts: AgentParts, call: AgentCall): Promise
 /** Ten opens are twenty requests to the venue, which takes five a second, also from other policies. */
 const TURN_WAIT_MS = 25_000;
 /** The `prepare` of an exposure, which needs nothing else of the chain. */
-const nothingMore = async () => null;
+const noFurtherReads = async () => null;
 
 /** Runs a policy's exposure requests one after another, each with its requests to the venue. @throws Refusal busy */
-function whileOthersWait<T>({ inTurn }: AgentParts, mint: string, work: () => Promise<T>): Promise<T> {
+function inVenueTurn<T>({ inTurn }: AgentParts, mint: string, work: () => Promise<T>): Promise<T> {
   return inTurn(`venue ${mint}`, work, {
     waitMs: TURN_WAIT_MS,
     tooLate: () =>
