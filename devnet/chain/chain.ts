@@ -49,7 +49,7 @@ export interface Chain extends Ledger {
   /** The next block's slot is at least this: the slots in between count as skipped. */
   skipTo(slot: bigint): void;
   /** The least slot that the next block may have. */
-  coming(): bigint;
+  nextSlotAtLeast(): bigint;
   state(): ChainState;
   history(): Iterable<HistoryBlock>;
   /** What each block has changed, without the first `skipped` blocks. */
@@ -102,9 +102,9 @@ export function createChain(options: ChainOptions): Chain {
     if (found === null) throw new RangeError(`no block in slot ${slot}`);
     return found;
   };
-  const coming = () => (last.slot + 1n > notBefore ? last.slot + 1n : notBefore);
+  const nextSlotAtLeast = () => (last.slot + 1n > notBefore ? last.slot + 1n : notBefore);
   const nextSlot = (): bigint => {
-    let slot = coming();
+    let slot = nextSlotAtLeast();
     while (createRandom(`skip:${seed}:${slot}`).chance(options.skipChance ?? SKIP_CHANCE)) slot += 1n;
     return slot;
   };
@@ -169,7 +169,7 @@ export function createChain(options: ChainOptions): Chain {
     skipTo: (slot) => {
       notBefore = slot;
     },
-    coming,
+    nextSlotAtLeast,
     state: () => ({ ...state, lastWrite, written: () => book.lastWrites.keys() }),
     history,
     changes: store.records,

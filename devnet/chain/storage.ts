@@ -37,7 +37,7 @@ export interface StoredRecords extends RecordFile {
   sync(): Promise<void>;
   syncNow(): void;
   /** Renames the file over another of the same directory: at every moment there is a file of that name. */
-  become(name: string): void;
+  renameOver(name: string): void;
 }
 
 const toDisk = promisify(fsync);
@@ -163,7 +163,7 @@ export function openRecordFile(dir: string, name: string, begun?: 'anew'): Store
     end: () => end,
     sync: () => toDisk(file),
     syncNow: () => fsyncSync(file),
-    become: (other) => renameSync(where, path.join(dir, other)),
+    renameOver: (other) => renameSync(where, path.join(dir, other)),
     close: () => closeSync(file),
   };
 }

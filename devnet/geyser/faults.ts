@@ -27,20 +27,20 @@ export interface GeyserFaults {
    * Mixes a slot's dead version into its second one, as the original server does: adds transactions that the chain does
    * not have, and leaves out some that it has. Seeded.
    */
-  haunt(random: (() => number) | null): void;
-  /** How many of the program's transactions `haunt` has added and left out since it was set. */
-  haunted(): Haunted;
+  mixInDeadVersion(random: (() => number) | null): void;
+  /** How many of the program's transactions `mixInDeadVersion` has added and left out since it was set. */
+  mixedIn(): MixedIn;
   /** Has some slots made twice, and sends both versions, as the original server does. Seeded; null: no longer. */
   remake(seed: string | null): void;
   deadVersion(ledger: Ledger, block: Block): DeadVersion | null;
   /** Leaves out some of the program's transactions with what they wrote. Seeded; null: no longer. */
   lose(seed: string | null): void;
   /** The block as it is sent, without what `lose` leaves out. */
-  told(block: Block): Block;
+  blockAsSent(block: Block): Block;
   /** Sends some transactions in a form that cannot be read, each in one of SPOILS. Seeded. */
   spoil(random: (() => number) | null): void;
   /** Sends updates that say nothing, or nothing true, in front of each block. Seeded. */
-  oddly(random: (() => number) | null): void;
+  sendOddities(random: (() => number) | null): void;
   /** Sends an update that cannot be read but for this slot in front of each block; null: no longer. */
   noise(of: Noise['of'], slot: bigint | null): void;
   oddities(block: Block): EncodedUpdate[];
@@ -50,7 +50,7 @@ export interface GeyserFaults {
   order<T>(updates: readonly T[]): readonly T[];
 }
 
-export interface Haunted {
+export interface MixedIn {
   ghosts: number;
   lost: number;
 }
@@ -59,8 +59,8 @@ export function createFaults(endAll: (code: status, details: string) => void): G
   let limited: string | null = null;
   let stalled: boolean | 'followed' = false;
   let random: (() => number) | null = null;
-  let haunting: (() => number) | null = null;
-  let haunted: Haunted = { ghosts: 0, lost: 0 };
+  let mixing: (() => number) | null = null;
+  let mixed: MixedIn = { ghosts: 0, lost: 0 };
   let remade: string | null = null;
   let losing: string | null = null;
   let spoiling: (() => number) | null = null;
@@ -92,11 +92,11 @@ export function createFaults(endAll: (code: status, details: string) => void): G
       choking = slots;
     },
     chokes: (slot) => choking.has(slot),
-    haunt: (next) => {
-      haunting = next;
-      haunted = { ghosts: 0, lost: 0 };
+    mixInDeadVersion: (next) => {
+      mixing = next;
+      mixed = { ghosts: 0, lost: 0 };
     },
-    haunted: () => haunted,
+    mixedIn: () => mixed,
     remake: (seed) => {
       remade = seed;
     },
@@ -104,11 +104,11 @@ export function createFaults(endAll: (code: status, details: string) => void): G
     lose: (seed) => {
       losing = seed;
     },
-    told: (block) => (losing === null ? block : lossy(block, losing)),
+    blockAsSent: (block) => (losing === null ? block : lossy(block, losing)),
     spoil: (next) => {
       spoiling = next;
     },
-    oddly: (next) => {
+    sendOddities: (next) => {
       odd = next;
     },
     noise: (of, slot) => {
@@ -119,7 +119,7 @@ export function createFaults(endAll: (code: status, details: string) => void): G
       ...(odd === null ? [] : oddities(block, odd)),
     ],
     transactions: (block, encoded) => {
-      const all = haunting === null ? encoded : withGhosts(block, encoded, haunting, haunted);
+      const all = mixing === null ? encoded : withGhosts(block, encoded, mixing, mixed);
       return spoiling === null ? all : withSpoilt(all, spoiling);
     },
     shape: (bytes) => (random !== null && random() < 0.3 ? [bytes, bytes] : [bytes]),
@@ -151,12 +151,12 @@ function withGhosts(
   block: Block,
   encoded: readonly EncodedTransaction[],
   next: () => number,
-  haunted: Haunted,
+  mixed: MixedIn,
 ): EncodedTransaction[] {
   const isLost = block.transactions.map(() => next() < LOSSES);
   const more = block.transactions.filter(() => next() < GHOSTS);
-  haunted.lost += block.transactions.filter(({ ours }, at) => ours && isLost[at]).length;
-  haunted.ghosts += more.filter(({ ours }) => ours).length;
+  mixed.lost += block.transactions.filter(({ ours }, at) => ours && isLost[at]).length;
+  mixed.ghosts += more.filter(({ ours }) => ours).length;
   const ghosts = more.map((tx) =>
     encodeTransaction(block, { ...tx, signature: tx.signature.map((byte) => byte ^ 0x55) }),
   );

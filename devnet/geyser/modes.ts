@@ -63,7 +63,7 @@ export interface ProviderModes {
 
 const MEBIBYTE = 1024 * 1024;
 
-export const WHOLE: ProviderModes = {
+export const NO_LIMITS: ProviderModes = {
   replay: 'kept',
   named: null,
   addresses: null,
@@ -113,7 +113,7 @@ const READERS: Record<keyof ProviderModes, Reader> = {
 
 /** Reads `replay=off,addresses=10,late`. @throws RangeError with a sentence on a mode that is none */
 export function readModes(text: string): ProviderModes {
-  const modes = { ...WHOLE };
+  const modes = { ...NO_LIMITS };
   for (const part of text.split(',').filter((some) => some !== '')) {
     const [name = '', value] = part.split('=');
     const read = READERS[name as keyof ProviderModes] as Reader | undefined;

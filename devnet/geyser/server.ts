@@ -11,7 +11,7 @@ import type { Block, Ledger } from '../chain/ledger.ts';
 import { slotWithBlock } from '../chain/slot-with-block.ts';
 import { type EncodedBlock, encodeBlock, encodePing } from './encode.ts';
 import { createFaults, type GeyserFaults } from './faults.ts';
-import { type ProviderModes, WHOLE } from './modes.ts';
+import { NO_LIMITS, type ProviderModes } from './modes.ts';
 import { firstAvailable } from './replay.ts';
 import { createSubscriber, FINALIZED_BEHIND, type Subscriber, type SubscriberContext } from './subscriber.ts';
 
@@ -71,7 +71,7 @@ export async function serveGeyser(options: GeyserOptions): Promise<GeyserServer>
   const retentionSlots = BigInt(options.retentionSlots ?? 1_000);
   const subscribers = new Set<Subscriber>();
   const cache = new Map<string, EncodedBlock>();
-  let modes: ProviderModes = { ...WHOLE, ...options.modes };
+  let modes: ProviderModes = { ...NO_LIMITS, ...options.modes };
   let connections = 0;
   const followed = Promise.withResolvers<void>();
   const faults = createFaults((code, details) => {

@@ -89,7 +89,7 @@ export function createSubscriber(call: Call, context: SubscriberContext): Subscr
     write(meta, wanted.blocksMeta);
   };
   const sendBlock = (wanted: Filter, block: Block) => {
-    const told = faults.told(block);
+    const told = faults.blockAsSent(block);
     const { accounts, transactions, meta } = told === block ? context.encoded(block) : encodeBlock(told);
     const dead = faults.deadVersion(ledger, block);
     const isFinal = wanted.commitment === 'finalized';

@@ -108,7 +108,7 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
         state,
         random,
         seed,
-        now: BigInt(chain.timeOf(chain.coming())),
+        now: BigInt(chain.timeOf(chain.nextSlotAtLeast())),
         who,
         venuesOf,
         counted: new Map(),

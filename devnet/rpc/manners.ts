@@ -52,7 +52,7 @@ export function isKept({ firstBlock, jumped }: RpcManners, slot: bigint): boolea
 
 /** Selects transactions, and how many answers about each of them are affected. */
 export interface Spell {
-  befalls(signature: string): boolean;
+  affects(signature: string): boolean;
   times: number;
 }
 
@@ -83,7 +83,7 @@ export const isOneIn = (share: number, name: string): boolean =>
   Buffer.from(name).reduce((sum, byte) => sum + byte, 0) % share === 0;
 
 const oneIn = (share: number, times: number): Spell => ({
-  befalls: (signature) => isOneIn(share, signature),
+  affects: (signature) => isOneIn(share, signature),
   times,
 });
 
@@ -109,7 +109,7 @@ export const RPC_MANNERS = {
 export type RpcMannersName = keyof typeof RPC_MANNERS;
 
 /** Manners that withhold data which no other request brings while they last; only history may, where it is kept. */
-export const ALONE: ReadonlySet<RpcMannersName> = new Set([
+export const WITHHOLDING_MANNERS: ReadonlySet<RpcMannersName> = new Set([
   'unlisted',
   'partial-list',
   'pruned',

@@ -57,7 +57,7 @@ export async function serveRpc(options: RpcOptions): Promise<RpcServer> {
 
   const count = (method: string) => counts.set(method, (counts.get(method) ?? 0) + 1);
   const struck = (spell: Spell | null, signature: string) => {
-    if (spell === null || !spell.befalls(signature)) return false;
+    if (spell === null || !spell.affects(signature)) return false;
     const of = strikes.get(spell) ?? new Map<string, number>();
     strikes.set(spell, of);
     const before = of.get(signature) ?? 0;

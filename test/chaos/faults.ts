@@ -1,4 +1,4 @@
-import { readModes, WHOLE } from '../../devnet/geyser/modes.ts';
+import { NO_LIMITS, readModes } from '../../devnet/geyser/modes.ts';
 import { createRandom } from '../../devnet/program/state/random.ts';
 import { mannersNamed, POLITE, type RpcMannersName } from '../../devnet/rpc/manners.ts';
 import type { Broker } from '../support/kafka.ts';
@@ -68,7 +68,7 @@ const BEGIN: { [K in Fault['kind']]: Begin<K> } = {
   },
   provider: async ({ world }, { modes }) => {
     world.become(readModes(modes));
-    return async () => world.become(WHOLE);
+    return async () => world.become(NO_LIMITS);
   },
   node: async ({ world }, { manners }) => {
     world.node.behave(mannersNamed(manners.split(',').filter((name) => name !== '') as RpcMannersName[]));
@@ -76,7 +76,7 @@ const BEGIN: { [K in Fault['kind']]: Begin<K> } = {
   },
   stream: async ({ world }, { brings, seed }) => {
     const random = createRandom(seed);
-    const fault = brings === 'oddities' ? world.stream.oddly : world.stream.spoil;
+    const fault = brings === 'oddities' ? world.stream.sendOddities : world.stream.spoil;
     fault(() => random.next());
     return async () => fault(null);
   },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BESIDE_MODES, REPLAYS, readModes, WHOLE } from '../../devnet/geyser/modes.ts';
+import { BESIDE_MODES, NO_LIMITS, REPLAYS, readModes } from '../../devnet/geyser/modes.ts';
 import { RPC_MANNERS } from '../../devnet/rpc/manners.ts';
 import { planFaults, wordsOf } from './plan.ts';
 
@@ -32,13 +32,13 @@ test(`every kind of fault is in ten minutes of any seed, and each is healed befo
 /** The stream's modes that differ from those of a provider without limits. */
 function changedBy(modes: string): string[] {
   const { replay, beside, ...others } = readModes(modes);
-  const kind: Record<string, unknown> = { ...WHOLE };
+  const kind: Record<string, unknown> = { ...NO_LIMITS };
   const changed = Object.entries(others).flatMap(([name, value]) => (value === kind[name] ? [] : [name]));
   return [...changed, `replay=${replay}`, `beside=${beside}`];
 }
 
 test(`with providers every manner of stream and node is in ten minutes of any seed (seed ${SEED})`, () => {
-  const { replay, beside, ...others } = WHOLE;
+  const { replay, beside, ...others } = NO_LIMITS;
   const manners = [
     ...Object.keys(others),
     ...REPLAYS.map((one) => `replay=${one}`),

@@ -66,7 +66,7 @@ function lifeAlone(seed: string) {
   const timeOf = (at: bigint) => 1_760_000_000 + Math.floor(Number(at) * 4);
   const chain = {
     tip: () => ({ slot }),
-    coming: () => slot + 1n,
+    nextSlotAtLeast: () => slot + 1n,
     state: () => state as ChainState,
     addresses,
     timeOf,

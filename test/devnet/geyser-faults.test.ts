@@ -76,12 +76,12 @@ test('SubscribeReplayInfo tells the first slot that is kept, and nothing where n
 test('a slot that died and came again brings what the chain does not have, and not all that it has', async () => {
   const whole = ledgerSignatures();
   expect(new Set(sent(await replayed()))).toEqual(whole);
-  geyser.faults.haunt(seeded());
+  geyser.faults.mixInDeadVersion(seeded());
   const haunted = new Set(sent(await replayed()));
   const only = (these: Set<string>, those: Set<string>) => [...these].filter((one) => !those.has(one)).length;
   expect(only(haunted, whole)).toBeGreaterThan(0);
   expect(only(whole, haunted)).toBeGreaterThan(0);
-  expect(geyser.faults.haunted()).toEqual({ ghosts: only(haunted, whole), lost: only(whole, haunted) });
+  expect(geyser.faults.mixedIn()).toEqual({ ghosts: only(haunted, whole), lost: only(whole, haunted) });
 });
 
 test('a slot that was made twice is told in both versions, the same to whoever asks, with what the chain never wrote', async () => {
@@ -145,7 +145,7 @@ test('a slot that cannot be sent ends each stream that comes to it', async () =>
 
 test('oddities come in front of blocks, and take nothing away', async () => {
   const plain = await replayed();
-  geyser.faults.oddly(seeded());
+  geyser.faults.sendOddities(seeded());
   const odd = await replayed();
   expect(odd.updates.length).toBeGreaterThan(plain.updates.length);
   expect(sent(odd)).toEqual(sent(plain));

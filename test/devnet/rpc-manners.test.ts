@@ -127,8 +127,8 @@ test('some replies break off', async () => {
 
 test('a transaction is withheld, or comes without its meta, as often as it was said', async () => {
   const [{ signature } = { signature: '' }] = await listed();
-  const befalls = (one: string) => one === signature;
-  server.faults.behave({ withheld: { befalls, times: 2 }, bare: { befalls, times: 1 } });
+  const affects = (one: string) => one === signature;
+  server.faults.behave({ withheld: { affects, times: 2 }, bare: { affects, times: 1 } });
   const answers = [];
   for (let at = 0; at < 4; at += 1) answers.push(await transaction(signature));
   expect(answers).toEqual([

@@ -85,7 +85,7 @@ beforeAll(async () => {
 // Also after a failed test, the next one has a chain that can be read.
 afterEach(() => {
   harness.geyser.faults.scramble(null);
-  harness.geyser.faults.haunt(null);
+  harness.geyser.faults.mixInDeadVersion(null);
   harness.geyser.faults.stall(false);
   harness.rpc.faults.down(null);
 });
@@ -187,9 +187,9 @@ describe(`every route equals the ledger (SCENARIO_SEED=${SEED})`, () => {
     'after the stream brought transactions that the chain does not have, and left others out',
     async () => {
       harness.mayMiss();
-      harness.geyser.faults.haunt(() => random.next());
+      harness.geyser.faults.mixInDeadVersion(() => random.next());
       const isHaunted = () => {
-        const { ghosts, lost } = harness.geyser.faults.haunted();
+        const { ghosts, lost } = harness.geyser.faults.mixedIn();
         return ghosts > 0 && lost > 0;
       };
       for (let round = 0; round < 10 || (!isHaunted() && round < MOST_ROUNDS); round += 1) {
@@ -198,7 +198,7 @@ describe(`every route equals the ledger (SCENARIO_SEED=${SEED})`, () => {
       }
       expect(isHaunted()).toBe(true);
       await harness.settle();
-      harness.geyser.faults.haunt(null);
+      harness.geyser.faults.mixInDeadVersion(null);
       const haunted = chain.tip().slot;
       await harness.until(async () => {
         for (let slots = 0; slots < 8; slots += 1) await chain.produce([]);

@@ -62,12 +62,12 @@ async function liveUntil(isBefallen: (block: Block) => boolean, fromSlot: bigint
 
 const isRemade = (seed: string) => (block: Block) => deadVersion(chain, block, seed) !== null;
 
-/** Whether the stream loses one of the block's transactions of the program that `befalls` also selects. */
+/** Whether the stream loses one of the block's transactions of the program that `affects` also selects. */
 const isLost =
-  (seed: string, befalls = (_signature: string) => true) =>
+  (seed: string, affects = (_signature: string) => true) =>
   (block: Block) => {
     const told = new Set(lossy(block, seed).transactions);
-    return block.transactions.some((tx) => !told.has(tx) && befalls(encodeBase58(tx.signature)));
+    return block.transactions.some((tx) => !told.has(tx) && affects(encodeBase58(tx.signature)));
   };
 
 beforeAll(async () => {
@@ -95,7 +95,7 @@ afterAll(async () => {
 describe(`slots that were made twice, both versions told at confirmed (SCENARIO_SEED=${SEED})`, () => {
   test('leave nothing of the version that died, in any route', async () => {
     harness.mayMiss();
-    const from = chain.coming();
+    const from = chain.nextSlotAtLeast();
     harness.geyser.faults.remake(SEED);
     for (let round = 0; round < 8; round += 1) await live(5);
     await liveUntil(isRemade(SEED), from);
@@ -108,7 +108,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
   test('nor in the hours that end beside them, though the next write is of the next hour', async () => {
     harness.mayMiss();
     const remaking = `${SEED}-hours`;
-    const from = chain.coming();
+    const from = chain.nextSlotAtLeast();
     harness.geyser.faults.remake(remaking);
     // RPC is down, so nothing is read again before the next writes.
     harness.rpc.faults.down('busy');
@@ -128,7 +128,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
 
   test('nor is anything missing where the stream lost transactions with what they wrote', async () => {
     harness.mayMiss();
-    const from = chain.coming();
+    const from = chain.nextSlotAtLeast();
     harness.geyser.faults.lose(SEED);
     await live(20);
     // Also for hours that end before any of it is read.
@@ -149,7 +149,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
   test('nor where the node could not tell of those for a while: their slots are open until it does, of the next process too, and all else goes on', async () => {
     harness.mayMiss();
     const withheld = {
-      befalls: (signature: string) => isOneIn(2, signature),
+      affects: (signature: string) => isOneIn(2, signature),
       times: Number.POSITIVE_INFINITY,
     };
     harness.rpc.faults.behave({ withheld });
@@ -158,13 +158,13 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
     harness.geyser.faults.remake(null);
     const losing = `${SEED}-withheld`;
     harness.geyser.faults.lose(losing);
-    const losingFrom = chain.coming();
+    const losingFrom = chain.nextSlotAtLeast();
     for (let hours = 0; hours < 2; hours += 1) {
       await live(3);
       chain.skipTo(chain.tip().slot + HOUR_SLOTS / 2n - BigInt(random.int(0, 400)));
     }
     await live(1);
-    await liveUntil(isLost(losing, withheld.befalls), losingFrom);
+    await liveUntil(isLost(losing, withheld.affects), losingFrom);
     await harness.settle();
     harness.geyser.faults.lose(null);
     await compared();
@@ -184,7 +184,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
   test('nor where the stream was cut, and the process killed, while they were told', async () => {
     harness.mayMiss();
     const remaking = `${SEED}-cut`;
-    const from = chain.coming();
+    const from = chain.nextSlotAtLeast();
     harness.geyser.faults.remake(remaking);
     await live(10);
     harness.geyser.faults.drop();

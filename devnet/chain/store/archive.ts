@@ -19,12 +19,12 @@ import {
 import { keepSome } from './keep-some.ts';
 import {
   type Chunk,
+  candidatesFor,
   encodeSegment,
-  maybeSigned,
-  naming,
   type ReadBytes,
   readTables,
   type Tables,
+  transactionsNaming,
 } from './segment-index.ts';
 
 /** The archived part of a ledger, in a file: segments of compressed chunks of records, each followed by its index. */
@@ -133,7 +133,7 @@ export function openArchive(dir: string, seed: string, counted: readonly Segment
   /** Where a transaction was found last: the next one asked for is often a neighbour. */
   let foundLast: Segment | null = null;
   const findIn = (segment: Segment, signature: Uint8Array): Position | null => {
-    for (const tx of maybeSigned(segment, signature, read)) {
+    for (const tx of candidatesFor(segment, signature, read)) {
       const position = positionOf(tablesOf(segment), tx);
       const { slot, index } = position;
       if (Buffer.compare(signatureAt(seed, slot, index), signature) === 0) return position;
@@ -192,7 +192,7 @@ export function openArchive(dir: string, seed: string, counted: readonly Segment
       for (const segment of segments.toReversed()) {
         if (found.length === limit) break;
         if (before !== null && segment.first > Number(before.slot)) continue;
-        const list = naming(segment, address, read);
+        const list = transactionsNaming(segment, address, read);
         if (list.length === 0) continue;
         const wanted = { before, limit: limit - found.length, txs: segment.txs };
         for (const one of newest(tablesOf(segment), list, wanted)) found.push(one);

@@ -103,11 +103,11 @@ export function openBlockStore(
     }
     await to.sync();
     if (isClosed) return;
-    const next = file.beginWith(cut, [...to.segments, step.value]);
-    // Flushes most of the file here: `goOnIn`, which blocks, is left with the records that came meanwhile.
+    const next = file.openNextFile(cut, [...to.segments, step.value]);
+    // Flushes most of the file here: `continueIn`, which blocks, is left with the records that came meanwhile.
     await next.sync();
     if (isClosed) return next.close();
-    file.goOnIn(next, cut);
+    file.continueIn(next, cut);
     to.takeIn(step.value);
     closing = null;
   };
@@ -159,7 +159,7 @@ export function openBlockStore(
       if (closing !== null) return isEnough(file.end()) ? bringing : null;
       if (due !== null) {
         archive.syncNow();
-        file.goOnIn(file.beginWith(due, archive.segments), due);
+        file.continueIn(file.openNextFile(due, archive.segments), due);
         due = null;
       }
       if (!isEnough(file.end())) return null;

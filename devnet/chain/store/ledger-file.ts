@@ -42,9 +42,9 @@ export interface LedgerFile {
   records(): Iterable<{ place: number; next: number; record: BlockRecord }>;
   slice(from: number, to: number): Buffer;
   /** Makes a file that begins with the state of a cut. */
-  beginWith(cut: Cut, segments: readonly Segment[]): StoredRecords;
+  openNextFile(cut: Cut, segments: readonly Segment[]): StoredRecords;
   /** Copies what came since the cut into that file and renames it to be the ledger; until then the old one is whole. */
-  goOnIn(next: StoredRecords, cut: Cut): void;
+  continueIn(next: StoredRecords, cut: Cut): void;
   close(): void;
 }
 
@@ -92,19 +92,19 @@ export function openLedgerFile(
         yield { place: place + shift, next: next + shift, record: value as BlockRecord };
     },
     slice,
-    beginWith: ({ slot, version, pieces }, segments) => {
+    openNextFile: ({ slot, version, pieces }, segments) => {
       const next = openRecordFile(dir as string, NEXT, 'anew');
       const archived = { segments, slot, version, pieces: pieces.length };
       next.append({ ...head, format: 3, layout: layoutOf(3), archived } satisfies LedgerHead);
       for (const piece of pieces) next.appendBytes(piece);
       return next;
     },
-    goOnIn: (next, { place }) => {
+    continueIn: (next, { place }) => {
       const from = next.end();
       for (let at = place; at < end(); at += COPIED_AT_ONCE)
         next.appendBytes(slice(at, Math.min(end(), at + COPIED_AT_ONCE)));
       next.syncNow();
-      next.become(LEDGER);
+      next.renameOver(LEDGER);
       file.close();
       file = next;
       shift = place - from;

@@ -173,7 +173,7 @@ function* beginningWith(bytes: Buffer, wanted: Uint8Array, size: number): Genera
 }
 
 /** The transactions of a segment whose signature may be this one: it begins with the same bytes. */
-export function maybeSigned(segment: Segment, signature: Uint8Array, read: ReadBytes): number[] {
+export function candidatesFor(segment: Segment, signature: Uint8Array, read: ReadBytes): number[] {
   const { signatureFan: fan, signatures: entries } = partsOf(segment);
   const bytes = bucket(signature[0] as number, { fan, entries, size: SIGNATURE_BYTES }, read);
   return [...beginningWith(bytes, signature.subarray(0, PREFIX_BYTES), SIGNATURE_BYTES)].map((at) =>
@@ -182,7 +182,7 @@ export function maybeSigned(segment: Segment, signature: Uint8Array, read: ReadB
 }
 
 /** The transactions of a segment that name an address, ascending. */
-export function naming(segment: Segment, address: Key, read: ReadBytes): number[] {
+export function transactionsNaming(segment: Segment, address: Key, read: ReadBytes): number[] {
   const { addressFan: fan, addresses: entries, lists } = partsOf(segment);
   const wanted = bytesOf(address);
   const bytes = bucket(wanted[0] as number, { fan, entries, size: ADDRESS_BYTES }, read);

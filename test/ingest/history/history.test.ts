@@ -1,5 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ALONE, POLITE, RPC_MANNERS, type RpcMannersName } from '../../../devnet/rpc/manners.ts';
+import {
+  POLITE,
+  RPC_MANNERS,
+  type RpcMannersName,
+  WITHHOLDING_MANNERS,
+} from '../../../devnet/rpc/manners.ts';
 import { type Gap, HistoryUnavailableError, NotSettledError } from '../../../ingest/history/gap.ts';
 import { closeGap, type HistoryOptions, type UnreadGap } from '../../../ingest/history/read-history.ts';
 import { historySlices } from '../../../ingest/history/signature-slices.ts';
@@ -92,7 +97,7 @@ describe('history', () => {
 
   test('asks again for a transaction that a node lists and does not have yet', async () => {
     const { signature } = ledgerTransactions(stage.chain)[3] as { signature: string };
-    stage.rpc.faults.behave({ withheld: { befalls: (one) => one === signature, times: 2 } });
+    stage.rpc.faults.behave({ withheld: { affects: (one) => one === signature, times: 2 } });
     expect(signaturesIn(await read(wholeGap()))).toContain(signature);
   });
 
@@ -180,7 +185,9 @@ describe('history', () => {
     expect(kept.filter(({ signature }) => !found.includes(signature))).toEqual([]);
   });
 
-  const READABLE = Object.entries(RPC_MANNERS).filter(([name]) => !ALONE.has(name as RpcMannersName));
+  const READABLE = Object.entries(RPC_MANNERS).filter(
+    ([name]) => !WITHHOLDING_MANNERS.has(name as RpcMannersName),
+  );
 
   test.each([...READABLE, ['unlisted', RPC_MANNERS.unlisted] as const])(
     'brings everything of nodes with bad manners: %s',

@@ -148,7 +148,7 @@ test('what a gap was closed without, for history was to begin later, is told as 
 
 test('a transaction that cannot be read is named, with its slot, and its gap is not called closed', async () => {
   const { signature, slot } = ledgerTransactions(chain)[5] as { signature: string; slot: bigint };
-  const withheld = { befalls: (one: string) => one === signature, times: 1_000 };
+  const withheld = { affects: (one: string) => one === signature, times: 1_000 };
   const { out, err, records } = await backfilled(0n, [open(slot, slot)], { withheld });
   expect(out).toEqual([expect.stringMatching(/; gaps closed: none$/)]);
   expect(err).toEqual([
@@ -159,7 +159,7 @@ test('a transaction that cannot be read is named, with its slot, and its gap is 
 
 test('a transaction that cannot be read and that the index has whole is no gap, and all is well', async () => {
   const { signature } = ledgerTransactions(chain)[5] as { signature: string };
-  const withheld = { befalls: (one: string) => one === signature, times: 1_000 };
+  const withheld = { affects: (one: string) => one === signature, times: 1_000 };
   const store = storeOf([], () => [signature]);
   const { err, records } = await backfilled(0n, [], { withheld }, undefined, { store });
   expect(records.filter(({ kind }) => kind === 'gap')).toEqual([]);
@@ -171,7 +171,7 @@ test('of several that cannot be read in a slot its gap names one that the index 
     ([, all]) => all.length > 2 && all.length < 8,
   ) as [bigint, { signature: string }[]];
   const signatures = ofSlot.map(({ signature }) => signature);
-  const withheld = { befalls: (one: string) => signatures.includes(one), times: 1_000 };
+  const withheld = { affects: (one: string) => signatures.includes(one), times: 1_000 };
   for (const whole of [signatures.slice(0, 1), signatures.slice(-1)]) {
     const lacked = signatures.filter((one) => !whole.includes(one));
     const store = storeOf([open(slot, slot)], () => whole);
@@ -186,7 +186,7 @@ test('of several that cannot be read in a slot its gap names one that the index 
 
 test('one that the index has by the end is told no more, and its gap is closed', async () => {
   const { signature, slot } = ledgerTransactions(chain)[5] as { signature: string; slot: bigint };
-  const withheld = { befalls: (one: string) => one === signature, times: 1_000 };
+  const withheld = { affects: (one: string) => one === signature, times: 1_000 };
   let asked = 0;
   const store: BackfillStore = {
     ...storeOf([open(slot, slot)]),
@@ -206,7 +206,7 @@ test.each([
   ['shows a wider one that was there before', 3n, [3n]],
 ])('one that the index has by the end is closed by its name where that %s', async (_, width, wider) => {
   const { signature, slot } = ledgerTransactions(chain)[5] as { signature: string; slot: bigint };
-  const withheld = { befalls: (one: string) => one === signature, times: 1_000 };
+  const withheld = { affects: (one: string) => one === signature, times: 1_000 };
   let asked = 0;
   const store: BackfillStore = {
     ...storeOf(wider.map((more) => open(slot, slot + more))),
@@ -225,7 +225,7 @@ test('where the index shows a gap of the slot by another name, it is closed by b
     ([, all]) => all.length > 2 && all.length < 8,
   ) as [bigint, { signature: string }[]];
   const [one, other] = ofSlot.map(({ signature }) => signature) as [string, string];
-  const withheld = { befalls: (asked: string) => asked === one, times: 1_000 };
+  const withheld = { affects: (asked: string) => asked === one, times: 1_000 };
   let asked = 0;
   const store: BackfillStore = {
     ...storeOf([{ ...open(slot, slot), signature: other }]),
@@ -322,7 +322,7 @@ describe('a gap that names a transaction', () => {
 
 test('a run that was ended leaves to the next what could not be read of what it had passed', async () => {
   const { signature, slot } = ledgerTransactions(chain).at(-6) as { signature: string; slot: bigint };
-  const withheld = { befalls: (one: string) => one === signature, times: 1_000 };
+  const withheld = { affects: (one: string) => one === signature, times: 1_000 };
   const { cursor, signal } = endedAtFirstPlace();
   const first = await run(0n, [], { withheld }, undefined, { cursor, signal });
   expect(first.done).toBeNull();

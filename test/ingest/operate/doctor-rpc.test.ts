@@ -44,7 +44,7 @@ async function diagnose(
 }
 
 /** A spell on every transaction, for so many answers about each. */
-const every = (times: number) => ({ befalls: () => true, times });
+const every = (times: number) => ({ affects: () => true, times });
 
 test('of a node that is well there is one line', async () => {
   expect(await diagnose({})).toEqual([

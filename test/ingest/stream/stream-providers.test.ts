@@ -146,7 +146,7 @@ describe(`a provider with (seed ${SEED})`, () => {
   test('what says nothing, or nothing true, in front of every block: nothing ends, nothing is lost', async () => {
     await open({});
     const random = createRandom(`odd:${SEED}`);
-    stage.geyser.faults.oddly(() => random.next());
+    stage.geyser.faults.sendOddities(() => random.next());
     await stage.live(20);
     const { events } = stage.start();
     await stage.liveUntil('it streams', () => events.some(({ type }) => type === 'released'));
