@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { percentile } from '../support/percentile.ts';
-import { dots, type Row } from '../support/row.ts';
+import { formatNumber, type Row } from '../support/row.ts';
 import { prepare } from './data.ts';
 import { ofCoins, once, rankings } from './paths.ts';
 import { openOurs } from './sides.ts';
@@ -29,13 +29,13 @@ export async function benchGrowth(large: Size): Promise<Row[]> {
     const times = after[what] / before[what];
     return {
       name: `cold ${what}, ${large.policies} policies and ${large.events} events`,
-      value: `${dots(after[what])} ms; ${SMALL.policies} and ${SMALL.events}: ${dots(before[what])} ms: ${dots(times)} × (bar ${BARS[what]} ×)`,
+      value: `${formatNumber(after[what])} ms; ${SMALL.policies} and ${SMALL.events}: ${formatNumber(before[what])} ms: ${formatNumber(times)} × (bar ${BARS[what]} ×)`,
       ok: times <= BARS[what],
     };
   });
   rows.push({
     name: 'the same coin right behind a start, while policies are read',
-    value: `${dots(after.started)} ms; ${dots(before.started)} ms; they are read within ${dots(after.foldedMs / 1000)} s; ${dots(before.foldedMs / 1000)} s`,
+    value: `${formatNumber(after.started)} ms; ${formatNumber(before.started)} ms; they are read within ${formatNumber(after.foldedMs / 1000)} s; ${formatNumber(before.foldedMs / 1000)} s`,
     ok: null,
   });
   return rows;

@@ -1,4 +1,4 @@
-import { dots, type Row } from '../support/row.ts';
+import { formatNumber, type Row } from '../support/row.ts';
 import { mixed } from './paths.ts';
 import { failedOf, load, type Side } from './sides.ts';
 
@@ -46,8 +46,8 @@ export async function* mixedReaders(
       const loaded = await beside(rate);
       const of = isBarred ? 'beside them' : 'beside none';
       yield {
-        name: `mixed readers (${manner}) at ${dots(rate)}/s, ${SHARE} of what they get ${of}; ${UPDATES} updates a second`,
-        value: `p99 ${dots(loaded.p99)} ms; nothing arriving ${dots(quiet.p99)} ms: ${dots(loaded.p99 / quiet.p99)} ×${isBarred ? ' (bar 2 ×)' : ''}${failedOf(loaded)}`,
+        name: `mixed readers (${manner}) at ${formatNumber(rate)}/s, ${SHARE} of what they get ${of}; ${UPDATES} updates a second`,
+        value: `p99 ${formatNumber(loaded.p99)} ms; nothing arriving ${formatNumber(quiet.p99)} ms: ${formatNumber(loaded.p99 / quiet.p99)} ×${isBarred ? ' (bar 2 ×)' : ''}${failedOf(loaded)}`,
         ok: isBarred ? loaded.p99 <= 2 * quiet.p99 && loaded.failed === 0 : null,
       };
     }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type ClickHouseProcess, startClickHouse } from '../../test/support/clickhouse-process.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { fillPostgres } from '../peers/postgres-tables.ts';
-import { dots, type Row } from '../support/row.ts';
+import { formatNumber, type Row } from '../support/row.ts';
 import { DATABASE, mintOf, prepare } from './data.ts';
 import { type Idle, idle } from './idle.ts';
 import { mixedReaders } from './mixed.ts';
@@ -60,12 +60,12 @@ export async function* benchReads(options: ReadsOptions): AsyncGenerator<Row> {
     const first = performance.now() - begun;
     yield {
       name: `first answer after the start, ${policies} policies`,
-      value: `${dots(first)} ms`,
+      value: `${formatNumber(first)} ms`,
       ok: first < 5_000,
     };
     await fetch(`${ours.url}/rankings`).then((answer) => answer.text());
     const ranked = performance.now() - begun;
-    yield { name: 'first ranking after the start', value: `${dots(ranked)} ms`, ok: ranked < 5_000 };
+    yield { name: 'first ranking after the start', value: `${formatNumber(ranked)} ms`, ok: ranked < 5_000 };
 
     const peers: [string, Side][] = [];
     if (postgres !== null) {
@@ -78,7 +78,7 @@ export async function* benchReads(options: ReadsOptions): AsyncGenerator<Row> {
     const rss = ours.child.rssMb();
     yield {
       name: `RSS after that, ${engine === null ? 'engine and writer in the process' : 'its engine in another process'}`,
-      value: `${dots(rss)} MB`,
+      value: `${formatNumber(rss)} MB`,
       ok: policies < LARGE.rankings ? null : rss < 700,
     };
     yield await unchanged(ours);
@@ -103,13 +103,13 @@ export async function* benchReads(options: ReadsOptions): AsyncGenerator<Row> {
     const mine = await load(ours, asked);
     const share = mine.perSecond / base.perSecond;
     const inTime = mine.failed === 0 && (p99 === undefined || mine.p99 < p99);
-    const value = `${dots(mine.perSecond)}/s p50 ${dots(mine.p50)} p99 ${dots(mine.p99)} ms; bare ${dots(base.perSecond)}/s: ${dots(share)} (bar ${bar}${p99 === undefined ? '' : `, p99 ${p99} ms`})${failedOf(mine)}`;
+    const value = `${formatNumber(mine.perSecond)}/s p50 ${formatNumber(mine.p50)} p99 ${formatNumber(mine.p99)} ms; bare ${formatNumber(base.perSecond)}/s: ${formatNumber(share)} (bar ${bar}${p99 === undefined ? '' : `, p99 ${p99} ms`})${failedOf(mine)}`;
     yield { name, value, ok: share >= bar && inTime };
     for (const [peer, side] of peers) {
       const theirs = await load(side, asked);
       yield {
         name: `  ${peer}`,
-        value: `${dots(theirs.perSecond)}/s p50 ${dots(theirs.p50)} p99 ${dots(theirs.p99)} ms${failedOf(theirs)}`,
+        value: `${formatNumber(theirs.perSecond)}/s p50 ${formatNumber(theirs.p50)} p99 ${formatNumber(theirs.p99)} ms${failedOf(theirs)}`,
         ok: mine.perSecond > theirs.perSecond,
       };
     }
@@ -118,7 +118,7 @@ export async function* benchReads(options: ReadsOptions): AsyncGenerator<Row> {
   async function* alone(ours: Side): AsyncGenerator<Row> {
     const { policies, seconds } = options;
     const { select1Ms } = await ours.child.ask<{ select1Ms: number }>({ ask: 'select1' });
-    yield { name: "the engine's SELECT 1", value: `${dots(select1Ms)} ms`, ok: null };
+    yield { name: "the engine's SELECT 1", value: `${formatNumber(select1Ms)} ms`, ok: null };
     const asked: [string, string[], number][] = [
       ['coin', coins(policies), 2],
       ['ranking page of 50', rankings(policies), 4],
@@ -139,7 +139,7 @@ export async function* benchReads(options: ReadsOptions): AsyncGenerator<Row> {
       const times = p50 / select1Ms;
       yield {
         name: `one client, ${name}`,
-        value: `${dots(p50)} ms: ${dots(times)} × (bar ${bar} ×)${failedOf(loaded)}`,
+        value: `${formatNumber(p50)} ms: ${formatNumber(times)} × (bar ${bar} ×)${failedOf(loaded)}`,
         ok: times <= bar && failed === 0,
       };
     }
@@ -155,7 +155,7 @@ export async function* benchReads(options: ReadsOptions): AsyncGenerator<Row> {
     };
     const [base, mine] = [await ask(bare), await ask(ours)];
     const share = mine.perSecond / base.perSecond;
-    const value = `${dots(mine.perSecond)}/s; bare 304 ${dots(base.perSecond)}/s: ${dots(share)} (bar 0.6)`;
+    const value = `${formatNumber(mine.perSecond)}/s; bare 304 ${formatNumber(base.perSecond)}/s: ${formatNumber(share)} (bar 0.6)`;
     const ok = share >= 0.6 && mine.failed === 0;
     return { name: 'If-None-Match of an unchanged coin', value: `${value}${failedOf(mine)}`, ok };
   }
@@ -185,13 +185,13 @@ async function* idleRows(seconds: number): AsyncGenerator<Row> {
   yield row('npm start --policies 5000 --rate 20', large, 0.3, large.cores <= 0.3);
   yield {
     name: 'the same with readers of random ranking pages',
-    value: `${dots(perSecond)}/s p50 ${dots(p50)} p99 ${dots(p99)} ms (bar 200/s, p99 250 ms)${failedOf(large.after)}`,
+    value: `${formatNumber(perSecond)}/s p50 ${formatNumber(p50)} p99 ${formatNumber(p99)} ms (bar 200/s, p99 250 ms)${failedOf(large.after)}`,
     ok: perSecond >= 200 && p99 < 250 && failed === 0,
   };
 }
 
 const row = (name: string, { cores, chainCores, rssMb }: Idle, bar: number, ok: boolean): Row => ({
   name: `${name}, nobody reading`,
-  value: `${dots(cores)} of a core (bar ${bar}), its chain ${dots(chainCores)}; RSS ${dots(rssMb)} MB`,
+  value: `${formatNumber(cores)} of a core (bar ${bar}), its chain ${formatNumber(chainCores)}; RSS ${formatNumber(rssMb)} MB`,
   ok,
 });

@@ -6,4 +6,4 @@ export interface Row {
 }
 
 /** A number for a line, with as many digits as are meaningful. */
-export const dots = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2));
+export const formatNumber = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2));

@@ -11,7 +11,7 @@ const MOST_SAID = 1_000;
  * Reports on stderr where a test waits, and for what, as long as the wait lasts. It has no effect on the wait.
  * @returns a function that ends the reports
  */
-export function telling(what: () => string): () => void {
+export function reportWait(what: () => string): () => void {
   const { stack = '' } = new Error();
   const isOfTest = (line: string) => /\.test\.ts|\bsupport\/(?!awaited)/.test(line);
   const from = stack.split('\n').find(isOfTest)?.trim() ?? '';
@@ -41,7 +41,7 @@ export async function awaited<T>(so: () => T | Promise<T>, interval = 20): Promi
   // Keep the message alone: an error refers to the compared values, and a test that waits for their collection would
   // wait for ever.
   let last = 'nothing was answered yet';
-  const over = telling(() => last);
+  const over = reportWait(() => last);
   try {
     for (;;) {
       try {

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { doneWithin } from '../../runtime/process/lifecycle.ts';
-import { telling } from './awaited.ts';
+import { reportWait } from './awaited.ts';
 
 const CHILD = path.join(import.meta.dirname, 'clickhouse-child.ts');
 const STOP_LIMIT_MS = 30_000;
@@ -28,7 +28,7 @@ export async function startClickHouse(
     execArgv: [],
   });
   const ended = once(child, 'exit');
-  const serves = telling(() => 'the engine to serve');
+  const serves = reportWait(() => 'the engine to serve');
   const ready = await Promise.race([once(child, 'message'), ended]).finally(serves);
   const url = (ready[0] as { url?: string } | null)?.url;
   if (url === undefined) throw new Error(`the engine ended before it served (${ready.join(' ')})`);

@@ -1,6 +1,6 @@
 import type { PlacedEvent, View } from './view.ts';
 import { total } from './view.ts';
-import { toldAt, wasAsNow } from './written.ts';
+import { hadPresentStateAt, streamedTimesOf } from './written.ts';
 
 /** A value that is known only within bounds; vitest compares through it. */
 export class Matching {
@@ -73,12 +73,12 @@ export const readAt = (view: View, address: string): Matching => readOf(view, [a
  * state does not move the time: so any time at which one account was what it is now is accepted too.
  */
 export function readOf(view: View, addresses: readonly string[], ...others: readonly number[]): Matching {
-  const told = addresses.map((address) => toldAt(view, address)).filter((times) => times !== null);
+  const told = addresses.map((address) => streamedTimesOf(view, address)).filter((times) => times !== null);
   if (told.length > 0 && told.length === addresses.length)
     return oldestOf([...told, ...others.map((time) => [time])]);
   const written = addresses.map((address) => view.state.lastWrite(address)?.blockTime ?? 0);
   const wanted = between(Math.min(view.now, ...written, ...others), view.now);
-  const said = (value: unknown) => addresses.some((address) => wasAsNow(view, address, value));
+  const said = (value: unknown) => addresses.some((address) => hadPresentStateAt(view, address, value));
   return new Matching(wanted.wanted, (value) => wanted.test(value) || said(value));
 }
 

@@ -51,7 +51,7 @@ function stateOf(table: TableName, value: Tables[TableName], programId: Key): st
 }
 
 /** Whether an account's state at a served time was the one that it has now. */
-export function wasAsNow({ chain }: View, address: string, time: unknown): boolean {
+export function hadPresentStateAt({ chain }: View, address: string, time: unknown): boolean {
   const all = writesOf(chain).byAddress.get(address)?.states ?? [];
   const seconds = Date.parse(String(time)) / 1000;
   const now = all.at(-1)?.state;
@@ -66,7 +66,7 @@ export function wasAsNow({ chain }: View, address: string, time: unknown): boole
  * where the index may have read that state over RPC instead of from the stream. An account that was not followed when
  * it was made is read over RPC, unless the program owns it.
  */
-export function toldAt({ chain, now, watchedSince }: View, address: string): number[] | null {
+export function streamedTimesOf({ chain, now, watchedSince }: View, address: string): number[] | null {
   const watched = watchedSince(now + 1);
   const written = writesOf(chain).byAddress.get(address);
   if (watched === null || written === undefined) return null;

@@ -1,4 +1,4 @@
-import { telling } from '../../../support/awaited.ts';
+import { reportWait } from '../../../support/awaited.ts';
 
 export interface Heard {
   event: string;
@@ -75,7 +75,7 @@ export async function listenTo(url: string, lastId?: string, never: string[] = [
     lastId: () => id,
     firstId: () => first.promise,
     until: async (count) => {
-      const told = telling(
+      const told = reportWait(
         () => `${url}: ${heard.length} of ${count} heard, the last ${JSON.stringify(heard.at(-1))}`,
       );
       try {
