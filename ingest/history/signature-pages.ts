@@ -158,13 +158,13 @@ async function refusalAt(
 ): Promise<{ unknown: string }> {
   if (place === null || !(error instanceof RpcError) || error.kind !== 'refused') throw error;
   await ask();
-  const { code, message, again } = error;
+  const { code, message, retryOn } = error;
   if (code !== STORAGE_AWAY)
     return { unknown: `the node refuses ${place}, from which the list goes on (error ${code})` };
   const cause = new RetryableError(
     `does not reach its storage of what is older than ${place}, error ${code}`,
   );
-  throw new RpcError('refused', `${message} (${cause.message})`, { code, again, cause });
+  throw new RpcError('refused', `${message} (${cause.message})`, { code, retryOn, cause });
 }
 
 /** An index that was put together of two may list a signature twice. */

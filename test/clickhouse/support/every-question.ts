@@ -1,5 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { END, type InOrder } from '../../../clickhouse/in-order.ts';
+import { AFTER_ALL_KEYS, type InOrder } from '../../../clickhouse/in-order.ts';
 import { activityPage } from '../../../clickhouse/queries/activity/activity.ts';
 import { agentChangedBehind } from '../../../clickhouse/queries/activity/agent-changes.ts';
 import * as claims from '../../../clickhouse/queries/activity/claims.ts';
@@ -35,7 +35,10 @@ import { withTimes } from '../../../clickhouse/queries/progress/gap-times.ts';
 import * as indexState from '../../../clickhouse/queries/progress/index-state.ts';
 import { lastPlace, placeBefore } from '../../../clickhouse/queries/progress/indexed-chain.ts';
 import { declareProgram } from '../../../clickhouse/queries/progress/indexed-program.ts';
-import { declarePartitions, mustBeAsDeclared } from '../../../clickhouse/queries/progress/log-partitions.ts';
+import {
+  declarePartitions,
+  partitionsMustBeAsDeclared,
+} from '../../../clickhouse/queries/progress/log-partitions.ts';
 import * as stream from '../../../clickhouse/queries/progress/stream-store.ts';
 import * as swept from '../../../clickhouse/queries/progress/swept-profits.ts';
 import { undatedStates, waitingHours } from '../../../clickhouse/queries/progress/undated-states.ts';
@@ -67,7 +70,7 @@ import * as disputed from '../../../clickhouse/queries/transactions/disputed.ts'
 import * as eventTimes from '../../../clickhouse/queries/transactions/event-times.ts';
 import { incompleteAmong } from '../../../clickhouse/queries/transactions/unresolved.ts';
 import { ask, type Question } from '../../../clickhouse/question.ts';
-import { mustBeKnown } from '../../../clickhouse/schema/migrate.ts';
+import { schemaMustBeKnown } from '../../../clickhouse/schema/migrate.ts';
 import { beginReplay, isGivenUp, unfinishedReplay } from '../../../clickhouse/serving/replays.ts';
 import { readServing } from '../../../clickhouse/serving/serving.ts';
 import { HOUR_COLUMNS, type HourTable } from '../../../clickhouse/tables.ts';
@@ -81,8 +84,8 @@ type Ask = (store: Store) => unknown;
 const IN_SLOT = { slot: '1', signature: 's' };
 const ONE = [IN_SLOT];
 const KEYS = ['a', 'b'];
-const RANGE = { after: '', last: END };
-const MINTS = { first: '', last: END };
+const RANGE = { after: '', last: AFTER_ALL_KEYS };
+const MINTS = { first: '', last: AFTER_ALL_KEYS };
 const FROM_TO = { from: 0, to: 100_000 };
 const ACCOUNTS = { policy: 'p', bankroll: 'b', pool: 'o' };
 const NOW = 1_780_000_000;
@@ -122,7 +125,7 @@ export const ROWS: Record<string, object[]> = {
 const inOrder =
   (read: InOrder): Ask =>
   (store) =>
-    read(store, { behind: '', last: END, most: 100 }, { until: NOW });
+    read(store, { behind: '', last: AFTER_ALL_KEYS, most: 100 }, { until: NOW });
 const question =
   (of: Question<unknown>): Ask =>
   (store) =>
@@ -134,7 +137,7 @@ const ranking =
 const ofDayInOrder =
   (read: typeof dayWindows.eventsOfDayInOrder): Ask =>
   (store) =>
-    read(store, { behind: '', last: END, most: 100 }, NOW);
+    read(store, { behind: '', last: AFTER_ALL_KEYS, most: 100 }, NOW);
 const all = async (rows: AsyncIterable<unknown>) => {
   for await (const _ of rows);
 };
@@ -249,7 +252,7 @@ export const QUESTIONS: Record<string, Ask> = {
   placeBefore: (store) => placeBefore(store, 1n),
   declareProgram: (store) => declareProgram(store, 'p', null),
   declarePartitions: (store) => declarePartitions(store, { accounts: 1, transactions: 1 }),
-  mustBeAsDeclared: (store) => mustBeAsDeclared(store, { accounts: 1, transactions: 1 }),
+  partitionsMustBeAsDeclared: (store) => partitionsMustBeAsDeclared(store, { accounts: 1, transactions: 1 }),
   startOffsets: stream.startOffsets,
   appliedMarkers: stream.appliedMarkers,
   appliedPosition: (store) => stream.appliedPosition(store, 1),
@@ -354,7 +357,7 @@ export const QUESTIONS: Record<string, Ask> = {
   beginReplay: (store) => beginReplay(store, 'code'),
   isGivenUp: (store) => isGivenUp(store, 'd'),
   readServing,
-  mustBeKnown,
+  schemaMustBeKnown,
   readKnownGaps,
   skipCutOffBatch: (store) => skipCutOffBatch(store, 1),
 };
