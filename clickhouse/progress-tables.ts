@@ -21,7 +21,8 @@ export interface GapPlaceRow {
 
 /**
  * A follower of events looks so many slots back from the applied slot for events that came late. A batch with events
- * further back is counted in its partition's row, as is a gap opened anew, whose events only its closing announces.
+ * so far back or further, outside open gaps, is counted in its partition's row. So is one that opens a closed gap anew,
+ * whose events only its closing announces.
  */
 export const WINDOW_SLOTS = 64n;
 
@@ -42,7 +43,7 @@ export interface AppliedRow {
   followed: string | null;
   /** Block time of that slot, or of a lower one where that is not known. */
   followed_time: number | null;
-  /** Batches of this partition with events further back than WINDOW_SLOTS, or that opened a closed gap anew. */
+  /** Batches of this partition with events WINDOW_SLOTS or more back, or that opened a closed gap anew. */
   late_batches: number;
 }
 

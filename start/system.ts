@@ -30,10 +30,10 @@ export interface System {
   store: Store;
   api: Listening;
   counters: Counters;
-  /** Rejects with the error of the first stage that fails. */
+  /** Rejects with the error of the first stage that fails, or once Postgres is newer than this version. */
   failed: Promise<never>;
   /**
-   * Once the signal is aborted: awaits all stages, closes the log and the store.
+   * Once the signal is aborted: closes the API, awaits all stages, then closes the log and the store.
    * @throws the error of the log's stage
    */
   stop(): Promise<void>;

@@ -65,7 +65,7 @@ function standardError(): DestinationStream {
 
 const isObject = (fields: unknown): fields is object => typeof fields === 'object' && fields !== null;
 
-/** The fields of an error that are logged: those of databases also carry the statement's parameters and bad rows. */
+/** The only fields of an error to log: database errors also have the statement's parameters and the row that failed. */
 function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { message: 'an unknown failure' };
   const { type, message, stack, code } = stdSerializers.err(error);

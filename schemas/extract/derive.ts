@@ -15,7 +15,7 @@ import { POLICY_RULES, PROTOCOL_RULES } from './rules.ts';
 /** All events of a kind of a policy in a transaction whose logs were cut, as one. */
 export interface DerivedEvent extends KnownEvent {
   position: number;
-  /** Whether an amount of it is not of the transaction: its profit, settled from states. */
+  /** Whether its profit was settled from states of the policy: the transaction does not tell it. */
   settled: boolean;
   /** Where it stands for the registration of several venue accounts: the token account of each. */
   registered?: Uint8Array[];
@@ -53,7 +53,7 @@ export function derive(
   const books = balancesTold(tx);
   const heard = eventsByCall(read);
   const calls = own.filter(({ event }) => event === null).map(({ call }) => call);
-  // An event without a known call may be any call's; calls beyond MOST_PLACES would have no positions.
+  // An event without a known call may be any call's; calls beyond MOST_CALLS would have no positions.
   if (heard.has(undefined) || calls.length > MOST_CALLS)
     return {
       events: [],

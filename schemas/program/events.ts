@@ -82,7 +82,7 @@ export interface KnownEvent {
   event: EventKind;
   of: OfPolicy | null;
   fields: Partial<Record<string, FieldValue>>;
-  /** Set where it stands for several events: the fields that it has may not be enough to tell. */
+  /** Set where it stands for several events: the fields that they have in common may not tell the actor. */
   actor?: Actor;
 }
 

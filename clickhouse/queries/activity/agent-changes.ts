@@ -34,7 +34,10 @@ async function mintsWithAny(store: Store, mints: string[], after: bigint): Promi
   return rows.map(({ mint }) => mint);
 }
 
-/** Where logs were cut an event may stand for several changes, and names no agent: it counts as a change. */
+/**
+ * Where logs were cut an event may stand for several changes, and then names no agent: it counts as a change, though
+ * they may have led back to the first agent.
+ */
 async function newestOf(store: Store, mints: string[], after: bigint): Promise<Map<string, string>> {
   const rows = await store.query<{ mint: string; slot: string }>(
     `SELECT mint, max(slot) AS slot

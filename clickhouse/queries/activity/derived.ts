@@ -7,8 +7,8 @@ import { STANDING } from '../transactions/disputed.ts';
 
 /**
  * For a read without FINAL of the slots from `slot` on: leaves out what a whole reading or a comparison with the chain
- * took back, and all that was brought of a transaction before a deciding reading of it. Rows of slots before need not
- * be looked through: what was taken back stays in these tables for good.
+ * took back, and all that was brought of a transaction before a deciding reading of it. Only rows from
+ * `slot` on are looked through: these tables keep what was taken back for good.
  */
 export const notTakenBackFrom = (slot: string): string => `(slot, signature, position) NOT IN (
     SELECT slot, signature, position FROM derived_events WHERE taken_back = 1 AND slot >= ${slot})

@@ -58,7 +58,7 @@ type Bounds = Pick<UndatedEvent, 'earliest' | 'latest'>;
 
 /**
  * For each of these runs the latest time of all runs below it, and the earliest of all above it. The table has a row
- * for each kind of each run there ever was: one pass over it serves all, grouped by the one that a row is at or behind.
+ * for each kind of each run there ever was: one pass serves all, each row under the last of them at or before it.
  */
 async function boundsOf(store: Store, spans: readonly bigint[]): Promise<Map<bigint, Bounds>> {
   const rows = await store.query<{ lower: string; within: 0 | 1; first: string | null; last: string | null }>(

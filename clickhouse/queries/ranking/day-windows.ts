@@ -143,7 +143,7 @@ export function claimsWindow(row: ClaimsRow): DayWindow<ClaimWindow> {
   return { row: window, until: toldUntil(window, Number(count), ({ time }) => time) };
 }
 
-/** Unix seconds until which a window can be told from what is kept: behind the last kept one there may be more. */
+/** Unix seconds until which a window can be told from what is kept: of the last kept second there may be more. */
 function toldUntil<One>(
   { leaving, coming }: Pick<SlidingWindow<unknown, One>, 'leaving' | 'coming'>,
   count: number,

@@ -24,7 +24,7 @@ export async function remoteAccounts(store: Store): Promise<RemoteAccount[]> {
 export interface QuoteMints {
   /** Quote mints of policies that the catalogue lists. */
   used: string[];
-  /** Quote mints of policies that it does not list: anybody may create a policy of a mint of their own. */
+  /** Quote mints of policies that it does not list: anybody may create a policy whose quote is their own mint. */
   unlisted: string[];
   /** The rest of the catalogue. */
   listed: string[];

@@ -49,7 +49,7 @@ export async function disputedSlots(store: Store, most: number): Promise<bigint[
 /** An event as it is stored, without its time and its place in the block. */
 export type StoredReading = Omit<EventRow, 'tx_index' | 'block_time'>;
 
-/** The standing events of some transactions, and the undone ones: an earlier try may have got no further. */
+/** The standing events of some transactions, and the undone ones: an earlier try may have ended after it undid them. */
 export async function eventsOfDecided(
   store: Store,
   transactions: readonly InSlot[],
