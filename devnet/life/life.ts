@@ -27,7 +27,10 @@ export interface Life {
   next(): Action[];
 }
 
-/** Likelier ones first, equally likely ones in this order. Another order would change the chain of every seed. */
+/**
+ * Sorted by the whole part of their weights, the likelier first, and else in this order. Another order would change the
+ * chain of every seed.
+ */
 const ACTIVITIES = [...GOVERNANCE, ...MONEY, [13, market] as const, [2.5, refusedAction] as const].toSorted(
   ([one], [other]) => Math.floor(other) - Math.floor(one),
 );

@@ -74,7 +74,7 @@ const MOST_AHEAD = 3n;
 /** Most reports in a row where more money is on its way than the band allows in one. */
 const MOST_STEPS = 4;
 
-/** Equities of successive reports while waiting money arrives, each rising within the band so that none pauses. */
+/** Equities of successive reports: each counts as much waiting money as the band has room for, so that none pauses. */
 function arriving({ state, chain }: World, previous: bigint, drifted: bigint, waiting: bigint): bigint[] {
   const { maxDeviationBps = 0 } = state.configs.get(chain.addresses.config.address) ?? {};
   const reported: bigint[] = [];

@@ -148,7 +148,7 @@ export async function createHarness(options: HarnessOptions): Promise<Harness> {
   };
 
   const uncarried = () => (product as Product).uncarried();
-  /** Whether a stream carries all addresses but those of venue accounts whose token account the policy does not own. */
+  /** Whether a stream carries all addresses, but for token accounts of venue accounts that the policy does not own. */
   const allCarried = async () => {
     const { venues, tokens } = chain.state();
     const others = new Set(

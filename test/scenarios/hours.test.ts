@@ -116,7 +116,7 @@ describe(`the history of every policy equals the ledger at the end of each hour 
   });
 
   test('while the stream of followed addresses is away: absent, whatever was read over RPC, and told once it is here', async () => {
-    // It must be level first: else it would miss what the oracle takes for streamed.
+    // The stream of followed addresses must be level first: else it would miss what the oracle takes for streamed.
     await harness.until(async () => (await indexer()).stream.reason === null, 'it is where the core is');
     harness.geyser.become({ beside: 'unavailable' });
     harness.mayMiss();
@@ -126,7 +126,7 @@ describe(`the history of every policy equals the ledger at the end of each hour 
     await expectTrueIfTold();
     harness.rpc.faults.down(null);
     await harness.until(async () => (await followed()).overRpc > 0, 'they are read over RPC');
-    // A state read in the last slot before an hour's end is known at that end.
+    // Away from an hour's end: a state read in the last slot before that end would be known at it.
     await skipToHalfPast();
     const away = now();
     await allRead(bankrolls());
@@ -227,7 +227,7 @@ async function allRead(addresses: readonly string[]): Promise<void> {
 /** How many hours end between two moments. */
 const hoursBetween = (from: number, to: number) => Math.floor(to / HOUR_S) - Math.floor(from / HOUR_S);
 
-/** For how many ended hours between two moments a policy's bankroll is served. */
+/** For how many ended hours between two moments a bankroll is served, over all policies together. */
 async function toldBetween(from: number, to: number): Promise<number> {
   const hours = hoursBetween(from, to);
   expect(hours, 'hours that have ended').toBeGreaterThan(0);

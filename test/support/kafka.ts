@@ -214,7 +214,7 @@ function serverProperties(node: {
     'listener.security.protocol.map':
       'PLAINTEXT:PLAINTEXT,CLIENTS:PLAINTEXT,LOGINS:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT',
     'sasl.enabled.mechanisms': 'PLAIN',
-    // A client without a login may do everything, one with a login whatever no ACL denies.
+    // A client without a login may do everything, one with a login everything but what has ACLs that leave it out.
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
     'super.users': 'User:ANONYMOUS',
     'allow.everyone.if.no.acl.found': true,

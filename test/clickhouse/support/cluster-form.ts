@@ -27,7 +27,7 @@ async function configOf(shards: number): Promise<string> {
     <remote_servers><${CLUSTER}>${all}</${CLUSTER}></remote_servers></clickhouse>`;
 }
 
-/** What one node is told of a cluster's form: there is nobody else to tell it to, and nobody to replicate to. */
+/** A statement of the cluster form for a single node: without ON CLUSTER, and without replication. */
 const onOneNode = (form: string): string =>
   form
     .replace(/ON CLUSTER '\w+'/, '')
@@ -39,7 +39,7 @@ const onOneNode = (form: string): string =>
 const SETTINGS = Object.entries({
   ...SERVER_SETTINGS,
   ...CLUSTER_SETTINGS,
-  // A shard that is away is missed behind the plan.
+  // Statements are planned over all shards, and must not fail where one that is away is read.
   skip_unavailable_shards: 1,
   connections_with_failover_max_tries: 1,
 }).map(([name, value]) => `${name} = ${typeof value === 'number' ? value : `'${value}'`}`);

@@ -103,14 +103,14 @@ const OPEN_GAP = {
 const EVENT = { mint: 'm', signature: 's', kind: 'AgentSet', summary: '{"newAgent":"a"}' };
 const HELD = { exists: 1, slot: '1', version: '1', block_time: null };
 
-/** What has the questions that follow on an answer be asked, too. */
+/** Rows by table, with which queries that depend on the answer of another are run too. */
 export const ROWS: Record<string, object[]> = {
   account_hours: [{ address: 'a', hour: ENDS[0] - 1, held_in: 'policies' }],
   applied: [{ topic: 'transactions', slot: '9', block_time: 1 }],
   carried_accounts: [{ address: 'a', slot: '1', carried: 0 }],
   derived_events: [{ slot: '5', signature: 's', mint: 'm', taken_back: 1 }],
   events: [{ ...EVENT, slot: '5' }],
-  // The other table of events lacks it.
+  // An event that `events` lacks.
   events_by_slot: [{ slot: '6', signature: 's', position: 1, mint: 'm', kind: 'Routed' }],
   gaps: [{ from_slot: '1', to_slot: '2', closed: 0 }],
   hour_slots: ENDS.map((hour, at) => ({ hour, slot: String(10 + at) })),
@@ -142,7 +142,7 @@ const all = async (rows: AsyncIterable<unknown>) => {
   for await (const _ of rows);
 };
 
-/** What the product asks of its tables, by what asks. */
+/** The queries of the product, by the name of the function that makes each. */
 export const QUESTIONS: Record<string, Ask> = {
   activityPage: (store) => activityPage(store, 'm', 10, 0, true),
   agentChangedBehind: (store) => agentChangedBehind(store, 'm', 1n),

@@ -125,7 +125,7 @@ export function randomPast(seed: string): Past {
       ...{ address: random.pick(addresses), slot: String(slot()), carried: random.chance(0.5) ? 1 : 0 },
     }),
   );
-  // A change missed up to the first slot of an hour; for some addresses the stream brought a state of that slot.
+  // A change missed in an hour's last slot or the next one's first; for some the stream brought a state of the latter.
   for (const address of addresses.slice(0, 12)) {
     const next = slotOf(FIRST_HOUR + random.int(2, HOURS - 1));
     changes.push({ address, after_slot: String(next - 2), to_slot: String(next) });

@@ -64,7 +64,7 @@ export interface StageOptions extends Partial<Pick<ChainOptions, 'cutLogs' | 'sk
 /** While something is awaited, so many blocks are made at once, and the rest at a chain's pace (BLOCK_MS). */
 const SWIFT_BLOCKS = 50;
 const BLOCK_MS = 250;
-/** Blocks go on at this pace: what was cut off after the last is not replayed, and a stream without slots is dead. */
+/** At rest, a block this often: what was cut off after the last comes with it, and a stream without slots is dead. */
 const RESTS_MS = 2_000;
 
 export async function openStreamStage({

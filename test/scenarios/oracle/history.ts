@@ -53,7 +53,10 @@ interface Truth {
   attested: bigint | null;
   /** The oldest attestation's time; null where there is none. */
   attestedAt: number | null;
-  /** Latest time that `deployed` may have: an attestor's clock may be ahead of the chain's. Null: no accounts count. */
+  /**
+   * Latest time that `deployed` may have: an attestor's clock may be ahead of the chain's. Null: no accounts count,
+   * or no Local ones do and a Remote one was never attested.
+   */
   deployedBy: number | null;
   cap: bigint | null;
   /** Whether the index must know the states by then: of the policy, of its venue accounts, of its pool. */
@@ -114,7 +117,7 @@ function figures(truth: Truth, end: number, isNow: boolean): object {
   const { told } = truth;
   const state = (is: boolean, value: bigint | null, source: unknown, asOf: unknown = upTo(end)) =>
     sure(is || isNow, value === null ? absent(source) : figure(value, source, asOf));
-  // Never absent: where the account's state is not known, the sum of events is.
+  // Never absent: where the account's state is not known, the sum of events is served.
   const counter = (value: bigint) => figure(value, text, upTo(end));
   return {
     bankroll: state(told.policy, truth.bankroll, BALANCE),

@@ -25,7 +25,7 @@ type Key = (view: View, policy: Policy) => bigint | null;
 
 const bankrollOf = ({ chain }: View, policy: Policy) => chain.addresses.ofPolicy(policy.mint).bankroll;
 
-/** What each sort ranks by, in base units; null: absent. */
+/** What each sort ranks by, in its own unit: base units where it is money, else a count or a time; null: absent. */
 const KEYS: Record<Sort, { key: Key; isMoney: boolean }> = {
   marketCap: { key: marketCapOf, isMoney: true },
   profit: { key: (_, policy) => policy.profitSwept, isMoney: true },

@@ -74,6 +74,6 @@ export function streamedTimesOf({ chain, now, watchedSince }: View, address: str
   const other = states.findLastIndex(({ state }) => state !== states.at(-1)?.state);
   const times = states.slice(other + 1).map(({ time }) => time);
   const [made, changed] = [states[0]?.time ?? 0, times[0] ?? 0];
-  // Strictly later: a later block of the same second may have made an account that was not followed yet.
+  // Both strict: a later block of the second `watched` may have written this, or made an account not followed yet.
   return changed > watched && (ours || made < watched) ? times : null;
 }

@@ -48,7 +48,10 @@ export function symbolOf(symbol: string | null, mint: string): string {
     : `${letters.slice(0, MOST_OF_SYMBOL - 1).join('')}…`;
 }
 
-/** The quote assets that share their symbol, as it is shown, with another one: anybody may choose any symbol. */
+/**
+ * The quote assets whose symbol as shown, or start of the mint in its place, is another one's too, ignoring case:
+ * anybody may choose any symbol.
+ */
 export function namedAlike(
   quotes: readonly { quoteMint: string; quoteSymbol: string | null }[],
 ): ReadonlySet<string> {

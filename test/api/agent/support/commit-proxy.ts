@@ -3,7 +3,7 @@ import net from 'node:net';
 /** When to stop: before the server receives the COMMIT, or after it has carried it out. */
 export type Moment = 'before the commit' | 'after the commit';
 
-/** A proxy between the service and a Postgres, which calls a test at one COMMIT and forwards nothing after that. */
+/** A proxy between the service and a Postgres, which calls a test at one COMMIT and withholds it or its answer. */
 export interface CommitProxy {
   /** The server's address, through the proxy. */
   url: string;
