@@ -1,4 +1,5 @@
-import { ownBytes, type PooledBytes } from './buffer-pool.ts';
+import { ownBytes } from '../../../runtime/own-bytes.ts';
+import type { PooledBytes } from './buffer-pool.ts';
 import type { TaggedBytes } from './tagged-bytes.ts';
 
 /** An answer as it goes over the wire. */

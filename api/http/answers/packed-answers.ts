@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { type BrotliOptions, brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { ownBytes } from '../../../runtime/own-bytes.ts';
 import { ENCODINGS, type Encoding, preferredEncoding } from './accept-encoding.ts';
-import { ownBytes } from './buffer-pool.ts';
 import { type Answer, type Form, lengthOf, wholeOf } from './forms.ts';
 import { createZippedPieces } from './zipped-pieces.ts';
 

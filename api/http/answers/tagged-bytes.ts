@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ownBytes } from './buffer-pool.ts';
+import { ownBytes } from '../../../runtime/own-bytes.ts';
 
 /** Bytes that several answers end with, and their tag: both are made once for all of them. */
 export interface TaggedBytes {

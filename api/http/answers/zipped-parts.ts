@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
-import { ownBytes } from './buffer-pool.ts';
+import { ownBytes } from '../../../runtime/own-bytes.ts';
 import { combineCrc32 } from './crc32.ts';
 
 /** A part of a gzip stream: blocks that end on a byte boundary and refer to nothing before them. */
