@@ -42,7 +42,7 @@ export type SharedLog = LogWriter &
   LogReader &
   Pick<StreamStore, 'position' | 'applied'> & {
     /** Hands out at once what is being gathered: a reader waits for it. */
-    hurry?(): void;
+    handOutNow?(): void;
     /** The offset that the next record gets, by partition of a topic. */
     ends(topic: Topic): Promise<ReadonlyMap<number, bigint>>;
   };

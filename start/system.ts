@@ -139,7 +139,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
     clock: Date.now,
     signal,
     ...(handOver && { handOver }),
-    onAsked: () => log.hurry?.(),
+    onAsked: () => log.handOutNow?.(),
     onError: (error) => logger.debug({ err: error }, 'what changed was not read'),
   });
   idleMs = latest.idleMs;

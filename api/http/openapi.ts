@@ -55,7 +55,7 @@ const DESCRIPTIONS: Record<string, string> = {
   400: 'The request is not valid.',
   404: 'There is none.',
   500: 'An unhandled failure.',
-  503: 'Something that it leans on does not answer, or more wait than may: see Retry-After.',
+  503: 'A store or provider that it depends on does not answer, or too many requests are waiting: see Retry-After.',
 };
 
 function pathParameters(route: Route): Json[] {

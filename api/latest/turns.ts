@@ -118,7 +118,7 @@ export function createTurns(options: TurnsOptions): Turns {
       // Even if the turn failed: no more is read of a kind while a stretch that was read is not put in place.
       (await first)();
     }
-    folding.goOn(memory.clock);
+    folding.readMore(memory.clock);
     contactAt = startedAt;
   };
   const bringUp = async (wanted: Keys): Promise<void> => {

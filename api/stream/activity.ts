@@ -20,7 +20,7 @@ import {
   type TakenBack,
 } from './event-window.ts';
 import { createGapReminders, takenBackAt } from './gap-reminders.ts';
-import type { ChainPosition, FilledIn } from './position.ts';
+import type { ChainPosition, LateArrivals } from './position.ts';
 
 /** An event, the position of a client that has it, and the mint it is of. */
 export interface ChainEvent {
@@ -129,12 +129,12 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
       reminders.noteSent(takenBack, now());
       if (late !== tip.late) lateToldAt = now();
       if (isTooMuch) return { events, gap: 'too much happened at once' };
-      return { events, gap: filledIn(tip, { closedGaps, late }) };
+      return { events, gap: unsentReason(tip, { closedGaps, late }) };
     },
     missed: async (since, until, mint) => {
       const store = missedStore();
       if (since.slot > until.slot) return { events: [], gap: 'the position is not known here' };
-      const gap = filledIn(since, until);
+      const gap = unsentReason(since, until);
       if (gap !== null) return { events: [], gap };
       const from = since.slot > WINDOW_SLOTS ? since.slot - WINDOW_SLOTS : 0n;
       // A client says itself how far back it is: what reading from there would cost is looked at first.
@@ -156,7 +156,7 @@ export function createActivityFeed(latest: Latest, now = () => performance.now()
   };
 }
 
-interface IndexPosition extends FilledIn {
+interface IndexPosition extends LateArrivals {
   slot: bigint;
   /** The slot of the partition that is furthest. */
   highest: bigint;
@@ -171,7 +171,7 @@ function indexPosition(view: View): IndexPosition {
 }
 
 /** Why what was filled in since is not sent event by event; null where nothing was. */
-function filledIn(since: FilledIn, until: FilledIn): string | null {
+function unsentReason(since: LateArrivals, until: LateArrivals): string | null {
   if (since.closedGaps !== until.closedGaps) return 'a gap of history was closed: its events are in the list';
   return since.late === until.late ? null : CAME_LATE;
 }

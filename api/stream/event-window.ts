@@ -1,7 +1,7 @@
 import { WINDOW_SLOTS } from '../../clickhouse/progress-tables.ts';
 import type { EventIdentity } from '../../clickhouse/queries/activity/stream-events.ts';
 import { FIRST_DERIVED_POSITION } from '../../schemas/extract/groups.ts';
-import type { ChainPosition, FilledIn } from './position.ts';
+import type { ChainPosition, LateArrivals } from './position.ts';
 import { recentIn } from './recent.ts';
 
 /** An event that was not sent yet, and the position of a client that has it. */
@@ -33,7 +33,7 @@ export interface EventWindow {
    * window stays as it is.
    * @param identities all events with readFrom() < slot <= `slot`, in the order of the chain.
    */
-  movedTo(slot: bigint, filledIn: FilledIn, identities: readonly EventIdentity[]): MovedWindow;
+  movedTo(slot: bigint, lateArrivals: LateArrivals, identities: readonly EventIdentity[]): MovedWindow;
 }
 
 export interface MovedWindow {
@@ -45,10 +45,10 @@ export interface MovedWindow {
 
 export function createEventWindow(
   slot: bigint,
-  filledIn: FilledIn,
+  lateArrivals: LateArrivals,
   identities: readonly EventIdentity[],
 ): EventWindow {
-  const before = positionsIn(identities, filledIn)(slot, countIn(identities, slot));
+  const before = positionsIn(identities, lateArrivals)(slot, countIn(identities, slot));
   const readFrom = slot > WINDOW_SLOTS ? slot - WINDOW_SLOTS : 0n;
   return {
     tip: () => before,
@@ -59,7 +59,7 @@ export function createEventWindow(
       const gone = identities.filter((row) => !here.has(identityOf(row)) && BigInt(row.slot) > readFrom);
       const redone = new Set(gone.map(partOf));
       const isHad = (row: EventIdentity) => known.has(identityOf(row)) || redone.has(partOf(row));
-      const positionAt = positionsIn(rows, filledIn);
+      const positionAt = positionsIn(rows, lateArrivals);
       const lastKnown = rows.findLastIndex(isHad);
       const ordinals = new Map<string, number>();
       const fresh: Fresh[] = [];
@@ -118,7 +118,7 @@ const partOf = ({ slot, signature, mint }: EventIdentity) => `${slot}.${signatur
 const countIn = (rows: readonly EventIdentity[], slot: bigint) =>
   rows.filter((row) => BigInt(row.slot) === slot).length;
 
-function positionsIn(rows: readonly EventIdentity[], { closedGaps, late }: FilledIn) {
+function positionsIn(rows: readonly EventIdentity[], { closedGaps, late }: LateArrivals) {
   const recent = recentOf(rows);
   const derived = recentOf(rows.filter(({ position }) => position >= FIRST_DERIVED_POSITION));
   return (slot: bigint, ordinal: number): ChainPosition => ({

@@ -1,7 +1,7 @@
 /**
  * How often the past was filled in far behind the tip: closed gaps, and batches that came late or opened a gap anew.
  */
-export interface FilledIn {
+export interface LateArrivals {
   closedGaps: number;
   late: number;
 }
@@ -12,7 +12,7 @@ export interface FilledIn {
  * WINDOW_SLOTS slots up to this one had (`recent`), how many of those were derived, and how often something was filled
  * in before those. A derived event that is taken back has at least as many in its place: `recent` alone would not tell.
  */
-export interface ChainPosition extends FilledIn {
+export interface ChainPosition extends LateArrivals {
   slot: bigint;
   ordinal: number;
   recent: number;

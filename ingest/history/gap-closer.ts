@@ -98,10 +98,10 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     ...options.log,
     append: async (records) => {
       const isTold = records.some(({ kind }) => kind === 'gap');
-      if (isTold) task.toldAt = null;
+      if (isTold) task.loggedAt = null;
       // Also where the append fails: the log may have the record all the same.
       await options.log.append(records).finally(() => {
-        if (isTold) task.toldAt = reached();
+        if (isTold) task.loggedAt = reached();
       });
     },
   });
@@ -161,9 +161,9 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     // What holds one gap up need not hold the others up.
     open.push(...open.splice(open.indexOf(task), 1));
     const obstacle = error instanceof HistoryUnavailableError ? error.obstacle : null;
-    if (obstacle === null || task.told === messageOf(error)) return;
+    if (obstacle === null || task.loggedObstacle === messageOf(error)) return;
     await logOf(task).append([openGapRecord(gap, obstacle)]);
-    task.told = messageOf(error);
+    task.loggedObstacle = messageOf(error);
   };
 
   const run = async () => {
@@ -217,15 +217,15 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
     unread: (gap) => {
       const task = open.find((one) => one.gap.fromSlot === gap.fromSlot);
       if (task === undefined) adoptUnread(gap);
-      else if (task.toldAt !== null) task.toldAt = reached();
+      else if (task.loggedAt !== null) task.loggedAt = reached();
     },
     knows: (fromSlot) => known.has(fromSlot),
     waiting: () => open.map(({ gap }) => gap.fromSlot),
     closedElsewhere: (readTo, applied) => {
       for (const task of [...open]) {
-        const { gap, toldAt } = task;
+        const { gap, loggedAt } = task;
         const isRead = (readTo.get(gap.fromSlot) ?? -1n) >= gap.toSlot;
-        if (!isRead || toldAt === null || toldAt >= applied) continue;
+        if (!isRead || loggedAt === null || loggedAt >= applied) continue;
         open.splice(open.indexOf(task), 1);
         task.replaced.abort();
         // The store has the closing by now: where it shows the gap open later, the gap was opened since.

@@ -17,19 +17,19 @@ export interface GapTask extends Due {
    * where it is.
    */
   unsettledSince: number | null;
-  /** The obstacle that the log was told of. */
-  told: string;
-  /** Any marker above this slot stands behind all that the log was told of the gap; null while it is being told. */
-  toldAt: bigint | null;
+  /** The obstacle that the log names last. */
+  loggedObstacle: string;
+  /** Any marker above this slot stands behind all records of the gap in the log; null while one is being written. */
+  loggedAt: bigint | null;
 }
 
-export const taskOf = (gap: Gap, toldAt: bigint): GapTask => ({
+export const taskOf = (gap: Gap, loggedAt: bigint): GapTask => ({
   gap: { ...gap },
   replaced: new AbortController(),
   attempt: 0,
   lost: 0,
   unsettledSince: null,
-  told: '',
-  toldAt,
+  loggedObstacle: '',
+  loggedAt,
   notBefore: 0,
 });

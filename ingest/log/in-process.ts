@@ -37,7 +37,7 @@ export type MemoryLog = LogWriter &
     /** The offset that the next record of a topic gets. */
     end(topic: Topic): bigint;
     /** Ends the gathering at once: a client waits for the records. */
-    hurry(): void;
+    handOutNow(): void;
   };
 
 /** Where this many entries wait, a batch is handed out without gathering more. */
@@ -150,7 +150,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   return {
     waitingBytes: () => waiting,
     end: (topic) => (queues.get(topic) as Queue).next,
-    hurry: linger.hurry,
+    handOutNow: linger.handOutNow,
     append: async (records) => {
       while (waiting > maxBytes && !isAtEnd) await new Promise<void>((resolve) => room.push(resolve));
       for (const record of records) push(record);
@@ -159,7 +159,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
     close: async () => {},
     run: async (apply, signal) => {
       const wakeAll = () => {
-        linger.hurry();
+        linger.handOutNow();
         for (const queue of queues.values()) queue.wake?.();
       };
       signal.addEventListener('abort', wakeAll, { once: true });

@@ -5,7 +5,7 @@ export interface Linger {
   /** A batch was taken: begins the delay before the next. */
   taken(): void;
   /** Ends the current delay at once: a client waits for what has arrived. */
-  hurry(): void;
+  handOutNow(): void;
 }
 
 /** @param waitMs milliseconds from one batch to the next; asked with each batch, 0 for no delay */
@@ -26,6 +26,6 @@ export function createLinger(waitMs: () => number): Linger {
         };
       });
     },
-    hurry: () => end?.(),
+    handOutNow: () => end?.(),
   };
 }

@@ -3,7 +3,7 @@ import { sweptProfits } from '../../clickhouse/queries/progress/swept-profits.ts
 import { PROFIT } from '../../schemas/incomplete.ts';
 import type { ProfitRecord, TransactionRecord } from '../../schemas/records.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
-import { type Facts, factsInTurns } from './rows/facts.ts';
+import { type Facts, factsYielding } from './rows/facts.ts';
 
 export interface ProfitRow {
   signature: string;
@@ -24,7 +24,7 @@ export async function settledFacts(
   programId: Uint8Array,
   { partition, told }: { partition: number; told: readonly ProfitRow[] },
 ): Promise<Facts> {
-  const facts = await factsInTurns(records, programId, partition);
+  const facts = await factsYielding(records, programId, partition);
   const lacking = facts.incomplete.filter(({ missing }) => missing.includes(PROFIT));
   if (lacking.length === 0) return facts;
   const signatures = lacking.map(({ signature }) => signature);
@@ -34,5 +34,5 @@ export async function settledFacts(
     const of = profits.get(signature) ?? new Map<string, bigint>();
     profits.set(signature, of.set(policy, BigInt(profit)));
   }
-  return profits.size === 0 ? facts : factsInTurns(records, programId, partition, profits);
+  return profits.size === 0 ? facts : factsYielding(records, programId, partition, profits);
 }

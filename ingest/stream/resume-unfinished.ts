@@ -16,7 +16,7 @@ export interface ResumeOptions {
   /** Where the log ended when the stream began. */
   position: bigint | null;
   following: FollowedAddresses;
-  followed: Pick<FollowedStates, 'addLate' | 'takeUp'>;
+  followed: Pick<FollowedStates, 'addLate' | 'addEarlierLosses'>;
   gaps: GapCloser;
   /** The program has no transaction before this slot. */
   startSlot: bigint;
@@ -78,7 +78,7 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
         .filter(({ address, expected, named }) => following.add(address, expected, named))
         .map(({ address }) => address),
     );
-    void takeUpLost(options, position);
+    void addLossesBefore(options, position);
   }
   const unread = await retryUntilDone(
     'reading where history begins',
@@ -117,11 +117,11 @@ export async function resumeUnfinished(options: ResumeOptions): Promise<void> {
  * Takes up the losses that stand in the log behind the last marker that all partitions had at the start: they are
  * applied once a later marker is.
  */
-async function takeUpLost(options: ResumeOptions, position: bigint): Promise<void> {
+async function addLossesBefore(options: ResumeOptions, position: bigint): Promise<void> {
   const { store, followed, signal } = options;
   const isApplied = async () => ((await store.applied?.()) ?? -1n) > position;
   while (!signal.aborted && !(await retryUntilDone('reading what is applied', isApplied, options)))
     await pause(LOOK_AGAIN_MS, signal);
   const read = () => store.uncarried();
-  followed.takeUp((await retryUntilDone('reading what no stream carries', read, options)) ?? []);
+  followed.addEarlierLosses((await retryUntilDone('reading what no stream carries', read, options)) ?? []);
 }

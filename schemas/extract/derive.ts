@@ -7,10 +7,10 @@ import { policyAddress } from '../solana/pda.ts';
 import { eventsByCall, isWhole, lacksPause, type ReadEmission } from '../transaction/emissions.ts';
 import { type OwnCall, sameBytes } from '../transaction/own-calls.ts';
 import type { Call, ChainTransaction } from '../transaction/parts.ts';
-import { type Books, booksOf } from './books.ts';
-import { type Group, grouped, type Member, MOST_CALLS, positionOf } from './groups.ts';
+import { type EventGroup, groupedEvents, type ImpliedEvent, MOST_CALLS, positionOf } from './groups.ts';
 import { argumentsOf, type EmittingCall, emittingCall, policyOfCall } from './instructions.ts';
 import { POLICY_RULES, PROTOCOL_RULES } from './rules.ts';
+import { type TokenBooks, tokenBooksOf } from './token-books.ts';
 
 /** All events of a kind of a policy in a transaction whose logs were cut, as one. */
 export interface DerivedEvent extends KnownEvent {
@@ -60,7 +60,7 @@ export function derive(
       undecided: together(calls.map((call) => ofCall({ what: [ANYTHING], of: given(call) }))),
     };
 
-  const members: Member[] = [];
+  const members: ImpliedEvent[] = [];
   const undecided: UndecidedCall[] = [];
   calls.forEach((call, place) => {
     const events = heard.get(call) ?? [];
@@ -73,7 +73,7 @@ export function derive(
     else members.push({ ...told, place });
   });
 
-  const groups = grouped(members)
+  const groups = groupedEvents(members)
     .filter((group) => !undecided.some((one) => mayHold(one, group)))
     .map((group) => withProfit(group, profits));
   const events = groups.map(({ unknown: _, place, ...known }) => ({
@@ -83,7 +83,7 @@ export function derive(
   return { events, undecided: together([...undecided.map(ofCall), ...groups.flatMap(ofGroup)]) };
 }
 
-function withProfit(group: Group, profits: Profits): Group & { settled: boolean } {
+function withProfit(group: EventGroup, profits: Profits): EventGroup & { settled: boolean } {
   const { event, of, unknown, fields } = group;
   const lacks = event === 'ProfitSwept' && of !== null && unknown.includes('profit');
   const profit = lacks ? profits.get(encodeBase58(of.policy)) : undefined;
@@ -93,12 +93,12 @@ function withProfit(group: Group, profits: Profits): Group & { settled: boolean 
 }
 
 /** The transaction's books; malformed token balances count as none. */
-function balancesTold(tx: ChainTransaction): Books {
+function balancesTold(tx: ChainTransaction): TokenBooks {
   try {
-    return booksOf(tx);
+    return tokenBooksOf(tx);
   } catch (error) {
     if (!(error instanceof MalformedError)) throw error;
-    return booksOf({ ...tx, tokenBalances: () => [] });
+    return tokenBooksOf({ ...tx, tokenBalances: () => [] });
   }
 }
 
@@ -108,7 +108,7 @@ function pauseOf([report]: readonly ProgramEvent[]): Pick<KnownEvent, 'event' | 
     : { event: 'PolicyPaused', of: report.of, fields: { paused: true, by: 'attestation' } };
 }
 
-function toldBy(emitting: EmittingCall, books: Books, programId: Uint8Array): KnownEvent | null {
+function toldBy(emitting: EmittingCall, books: TokenBooks, programId: Uint8Array): KnownEvent | null {
   const { name } = emitting.instruction;
   const args = argumentsOf(emitting);
   const ofProtocol = PROTOCOL_RULES[name]?.(args);
@@ -140,7 +140,7 @@ function concerned({ call, named }: EmittingCall, programId: Uint8Array): Uint8A
 }
 
 /** Whether an event that is not decided may belong to a group. */
-function mayHold({ what, of: accounts }: UndecidedCall, { event, of }: Group): boolean {
+function mayHold({ what, of: accounts }: UndecidedCall, { event, of }: EventGroup): boolean {
   return what.includes(event) && (of === null || accounts.some((address) => sameBytes(address, of.policy)));
 }
 
@@ -148,7 +148,7 @@ function ofCall({ what, of }: UndecidedCall): Undecided {
   return { what, accounts: of.map(encodeBase58) };
 }
 
-function ofGroup({ event, of, unknown }: Group): Undecided[] {
+function ofGroup({ event, of, unknown }: EventGroup): Undecided[] {
   if (unknown.length === 0) return [];
   const accounts = of === null ? [] : [encodeBase58(of.policy)];
   return [{ what: unknown.map((name) => `${event}.${name}`), accounts }];

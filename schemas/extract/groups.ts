@@ -3,12 +3,12 @@ import { actorOf, type KnownEvent } from '../program/events.ts';
 import type { FieldValue } from '../program/struct.ts';
 
 /** An event that a transaction must have emitted, and the place of its call among the program's calls. */
-export interface Member extends KnownEvent {
+export interface ImpliedEvent extends KnownEvent {
   place: number;
 }
 
 /** All events of a kind of a policy in a transaction, as one. */
-export interface Group extends Member {
+export interface EventGroup extends ImpliedEvent {
   /** Names of the amounts that are not known of all members. */
   unknown: string[];
   /** Where the members register several venue accounts: the token account of each. */
@@ -18,17 +18,17 @@ export interface Group extends Member {
 const U64_MAX = (1n << 64n) - 1n;
 
 /** The groups, in the order of their first calls. */
-export function grouped(members: readonly Member[]): Group[] {
-  const nameOf = ({ event, of }: Member) =>
+export function groupedEvents(members: readonly ImpliedEvent[]): EventGroup[] {
+  const nameOf = ({ event, of }: ImpliedEvent) =>
     `${event}/${of === null ? '' : Buffer.from(of.policy).toString('hex')}`;
   return [...Map.groupBy(members, nameOf).values()].map(one);
 }
 
-function one(members: readonly Member[]): Group {
-  const [first] = members as [Member];
+function one(members: readonly ImpliedEvent[]): EventGroup {
+  const [first] = members as [ImpliedEvent];
   const amounts: ReadonlySet<string> = new Set(EVENT_KINDS[first.event].amounts);
   const names = new Set(members.flatMap(({ fields }) => Object.keys(fields)));
-  const fields: Member['fields'] = {};
+  const fields: ImpliedEvent['fields'] = {};
   for (const name of names) {
     const values = members.map((member) => member.fields[name]);
     const value = amounts.has(name) ? sum(values) : common(values);
@@ -45,7 +45,7 @@ function one(members: readonly Member[]): Group {
   };
 }
 
-function tokenAccountsOf(members: readonly Member[]): Uint8Array[] {
+function tokenAccountsOf(members: readonly ImpliedEvent[]): Uint8Array[] {
   const all = members.map(({ fields }) => fields.tokenAccount as Uint8Array);
   return [...new Map(all.map((key) => [Buffer.from(key).toString('hex'), key])).values()];
 }

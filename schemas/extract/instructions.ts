@@ -9,7 +9,7 @@ import {
 } from '../solana/pda.ts';
 import { sameBytes } from '../transaction/own-calls.ts';
 import type { Call } from '../transaction/parts.ts';
-import type { Books } from './books.ts';
+import type { TokenBooks } from './token-books.ts';
 
 /** A policy that a call is about. */
 export interface PolicyOfCall {
@@ -29,7 +29,7 @@ export interface EmittingCall {
 
 /** What a rule is given about a call that shows no event. */
 export interface CallContext extends EmittingCall {
-  books: Books;
+  books: TokenBooks;
   args: Struct;
   of: PolicyOfCall;
   programId: Uint8Array;
@@ -57,7 +57,7 @@ export function argumentsOf({ call, instruction }: EmittingCall): Struct {
 /** The policy of a call; null where the transaction does not name all of it. */
 export function policyOfCall(
   { call, named }: EmittingCall,
-  books: Books,
+  books: TokenBooks,
   programId: Uint8Array,
 ): PolicyOfCall | null {
   const policy = named('policy');

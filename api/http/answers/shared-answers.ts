@@ -4,7 +4,7 @@ import type { Latest } from '../../latest/latest.ts';
 import { isInvalidated, type Memo, memoryOf } from '../../latest/memos/memo.ts';
 import type { View } from '../../latest/view.ts';
 import type { RouteReply } from '../route.ts';
-import { createReadsForAll, type InTurn } from '../turns/read-for-all.ts';
+import { createOneReadPerKey, type InTurn } from '../turns/read-for-all.ts';
 import { answerOf } from './answers.ts';
 import { type Answer, keptForm, lengthOf } from './forms.ts';
 
@@ -58,7 +58,7 @@ export function createSharedAnswers(
   clock = () => performance.now(),
   mostInPieces = PIECES_BYTES,
 ): SharedAnswers {
-  const reads = createReadsForAll<Kept>();
+  const reads = createOneReadPerKey<Kept>();
   const room = (maxSize: number) =>
     new LRUCache<string, Kept>({
       maxSize,

@@ -2,7 +2,7 @@
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Reads that many clients ask for by one key: one at a time for each key, and every client waits in its own queue. */
-export interface ReadsForAll<T> {
+export interface OneReadPerKey<T> {
   /** The read of this key that has begun; undefined where none has. */
   underWay(key: string): Promise<T> | undefined;
   /**
@@ -23,7 +23,7 @@ interface Wanted<T> {
   last: Promise<void> | null;
 }
 
-export function createReadsForAll<T>(): ReadsForAll<T> {
+export function createOneReadPerKey<T>(): OneReadPerKey<T> {
   const underWay = new Map<string, Promise<T>>();
   const wanted = new Map<string, Wanted<T>>();
 

@@ -69,17 +69,17 @@ async function valuesOf(
   hints: Hints,
   since: Since | undefined,
 ): Promise<Map<string, Loaded<unknown>>> {
-  const { load, written, leastWritten, touchedBy } = KINDS[name] as Kind<unknown>;
+  const { load, loadWritten, leastWritten, touchedBy } = KINDS[name] as Kind<unknown>;
   const slot = since?.slot ?? null;
   const found = new Map<string, Loaded<unknown>>();
   const add = (values: ReadonlyMap<string, Loaded<unknown>>) => {
     for (const [key, value] of values) found.set(key, value);
   };
-  if (written !== undefined && slot !== null) {
+  if (loadWritten !== undefined && slot !== null) {
     const tables = Object.keys(touchedBy) as ChangedTable[];
     const changed = keys.filter((key) => tables.some((table) => since?.changes?.get(table)?.has(key)));
     if (changed.length >= leastWritten)
-      for (const values of await inPieces(changed, (piece) => written(store, piece, slot))) add(values);
+      for (const values of await inPieces(changed, (piece) => loadWritten(store, piece, slot))) add(values);
   }
   const rest = found.size === 0 ? keys : keys.filter((key) => !found.has(key));
   for (const values of await inPieces(rest, (piece) => load(store, piece, now, hints))) add(values);

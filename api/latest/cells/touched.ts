@@ -66,7 +66,7 @@ export function dropSlow(changes: Changes, cells: Cells, clock: number): Keys {
     for (const key of keys) {
       const isRead = clock - (cells.peek(kind, key)?.usedAt ?? Number.NEGATIVE_INFINITY) <= AGAIN_MS;
       const room = (again.get(kind)?.size ?? 0) < MOST_AGAIN;
-      if (isRead && room && KINDS[kind].isKeptUp(key)) addKey(again, kind, key);
+      if (isRead && room && KINDS[kind].isRefreshedUnasked(key)) addKey(again, kind, key);
       cells.drop(kind, key);
     }
   }

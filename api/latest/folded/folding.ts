@@ -13,7 +13,7 @@ export interface Folding {
    */
   begin(kinds: Iterable<KindName>): Promise<() => void>;
   /** Goes on with the kinds that readers asked for recently. */
-  goOn(clock: number): void;
+  readMore(clock: number): void;
   /** Whether stretches are being read beside the turns. */
   isUnderWay(): boolean;
 }
@@ -91,7 +91,7 @@ export function createFolding(options: {
         for (const place of places) place();
       };
     },
-    goOn: (used) => {
+    readMore: (used) => {
       for (const kind of NAMES) if (cells.isInUse(kind, used) && isDue(kind)) wanted.add(kind);
       for (; wanted.size > 0 && lanes < LANES; lanes += 1)
         void lane().finally(() => {

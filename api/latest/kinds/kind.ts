@@ -31,8 +31,8 @@ export interface Kind<Value> {
   /** Values by key; a key without one is not in the map. */
   load(store: Store, keys: readonly string[], now: number, hints: Hints): Promise<Map<string, Loaded<Value>>>;
   /** The same for the keys that were written in slot `since` or after it; the others are not in the map. */
-  written?(store: Store, keys: readonly string[], since: string): Promise<Map<string, Loaded<Value>>>;
-  /** From how many keys on `written` is used: for fewer, `load` reads little as it is. */
+  loadWritten?(store: Store, keys: readonly string[], since: string): Promise<Map<string, Loaded<Value>>>;
+  /** From how many keys on `loadWritten` is used: for fewer, `load` reads little as it is. */
   leastWritten: number;
   /** Brings the one value of this kind, which is in memory, up to date with these changes. */
   refresh?(store: Store, before: Value, changes: Changes, read: AlreadyRead): Promise<Loaded<Value>>;
@@ -47,7 +47,7 @@ export interface Kind<Value> {
   /** A slow kind over so many rows that no other read may wait for it: it has connections of its own. */
   long: boolean;
   /** Whether a slow value in use is read again after a change unasked: a client that polls it would wait after each. */
-  isKeptUp(key: string): boolean;
+  isRefreshedUnasked(key: string): boolean;
   /** A row of its own, cheap to read: it is read again after a change even if no reader used it recently. */
   steady: boolean;
   /** Bytes of a value in memory, where it would take long to write it out: all others are measured as text. */
@@ -59,7 +59,10 @@ export interface Kind<Value> {
 }
 
 type Options = Partial<
-  Pick<Kind<unknown>, 'sums' | 'slow' | 'long' | 'steady' | 'heavy' | 'isKeptUp' | 'leastWritten' | 'sizeOf'>
+  Pick<
+    Kind<unknown>,
+    'sums' | 'slow' | 'long' | 'steady' | 'heavy' | 'isRefreshedUnasked' | 'leastWritten' | 'sizeOf'
+  >
 >;
 type Touched = Kind<unknown>['touchedBy'];
 
@@ -103,7 +106,7 @@ function kindOf<Value>(
   none: Value,
   touchedBy: Touched,
   load: Kind<Value>['load'],
-  options: Options & Partial<Pick<Kind<Value>, 'subject' | 'ordered' | 'written'>> = {},
+  options: Options & Partial<Pick<Kind<Value>, 'subject' | 'ordered' | 'loadWritten'>> = {},
 ): Kind<Value> {
   return {
     none,
@@ -115,7 +118,7 @@ function kindOf<Value>(
     steady: false,
     heavy: false,
     leastWritten: MANY_KEYS,
-    isKeptUp: () => false,
+    isRefreshedUnasked: () => false,
     subject: (key) => key,
     ...options,
   };
@@ -132,7 +135,7 @@ export function row<Row>(
     ...options
   }: Options & RowsInOrder<Row> & { since?: RowsSince<Row> } = {},
 ): Kind<Row | undefined> {
-  const written: Kind<Row | undefined>['written'] =
+  const loadWritten: Kind<Row | undefined>['loadWritten'] =
     since && (async (store, keys, slot) => lasting(await since(store, keys, slot)));
   return kindOf<Row | undefined>(
     undefined,
@@ -140,7 +143,7 @@ export function row<Row>(
     async (store, keys) => lasting(await ask(store, keys)),
     {
       ...options,
-      ...(written === undefined ? {} : { written }),
+      ...(loadWritten === undefined ? {} : { loadWritten }),
       ...orderedBy(inOrder, ([first]) => wholeOf(first as Row)),
     },
   );

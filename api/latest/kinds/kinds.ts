@@ -93,7 +93,7 @@ export const KINDS = {
     [],
     (store, [mint = '', isMany, limit, offset]) =>
       activityPage(store, mint, Number(limit), Number(offset), isMany === 'true'),
-    { isKeptUp: isFirstPage },
+    { isRefreshedUnasked: isFirstPage },
   ),
 
   config: single<ProtocolConfigRow | null>({ protocol_config: 'any' }, null, protocolConfig),

@@ -6,8 +6,8 @@ export interface OrderPlace {
   readonly key: bigint | null;
 }
 
-/** Places in rising order of their keys, those without one last, equal keys by mint. */
-export interface Rising {
+/** Places in ascending order of their keys, those without one last, equal keys by mint. */
+export interface AscendingPlaces {
   length: number;
   at(index: number): OrderPlace;
 }
@@ -15,14 +15,19 @@ export interface Rising {
 /**
  * The places `from` up to `to` in one direction: in both, those without a key come last and equal keys stand by mint.
  */
-export function placesOf(rising: Rising, from: number, to: number, descending: boolean): OrderPlace[] {
-  const { length, at } = rising;
+export function placesOf(
+  ascending: AscendingPlaces,
+  from: number,
+  to: number,
+  descending: boolean,
+): OrderPlace[] {
+  const { length, at } = ascending;
   const end = Math.min(to, length);
   const keyed = descending ? partitionPoint(0, length, (index) => at(index).key !== null) : 0;
   const found: OrderPlace[] = [];
   let next = from;
   while (next < Math.min(end, keyed)) {
-    // All places with the key of this one: they stay in rising order, behind all that are greater.
+    // All places with the key of this one: they stay in ascending order, behind all that are greater.
     const one = keyed - 1 - next;
     const key = at(one).key as bigint;
     const isAt = (index: number) => index >= 0 && index < keyed && at(index).key === key;
@@ -39,7 +44,7 @@ export function placesOf(rising: Rising, from: number, to: number, descending: b
 }
 
 /** Places given in pieces, one behind the other, as one sequence. */
-export function risingOf(pieces: readonly (readonly OrderPlace[])[]): Rising {
+export function ascendingPlaces(pieces: readonly (readonly OrderPlace[])[]): AscendingPlaces {
   const ends: number[] = [];
   for (const piece of pieces) ends.push((ends.at(-1) ?? 0) + piece.length);
   const startOf = (which: number) => (which === 0 ? 0 : (ends[which - 1] as number));

@@ -1,10 +1,16 @@
-import { type OrderPlace, partitionPoint, placesOf, type Rising, risingOf } from './direction.ts';
+import {
+  type AscendingPlaces,
+  ascendingPlaces,
+  type OrderPlace,
+  partitionPoint,
+  placesOf,
+} from './direction.ts';
 import type { RankedRow } from './row.ts';
 
 /** A key to rank by; null is absent and comes last in both directions. */
 export type KeyOf = (row: RankedRow) => bigint | null;
 
-/** All rows in rising order, equal keys by mint; they can be read in both directions. */
+/** All rows in ascending order, equal keys by mint; they can be read in both directions. */
 export interface Order {
   /**
    * Notes rows that may have another key, are new or are gone; they take their place when the order is next asked for.
@@ -51,7 +57,7 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
   /** The steps that are remembered; the last of them led to this version. */
   let steps: Step[] = [];
   /** The chunks as one sequence, at this version; null until it is asked for. */
-  let rising: Rising | null = null;
+  let ascending: AscendingPlaces | null = null;
 
   const compare = (one: OrderPlace, other: OrderPlace): number => {
     const a = one.key;
@@ -114,7 +120,7 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
     touched = new Set();
     size += moved.length - left.size;
     version += 1;
-    rising = null;
+    ascending = null;
     if (moved.length + left.size > 0) moves += 1;
     remember({ left: [...left], stayed, moved });
     if (moved.length * MANY > size) return sortAnew(moved, left);
@@ -158,8 +164,8 @@ export function createOrder(all: Iterable<RankedRow>, keyOf: KeyOf): Order {
     },
     slice: (from, to, descending) => {
       settle();
-      rising ??= risingOf(chunks);
-      return placesOf(rising, from, to, descending);
+      ascending ??= ascendingPlaces(chunks);
+      return placesOf(ascending, from, to, descending);
     },
     filter: (passes, before) => {
       settle();

@@ -207,7 +207,8 @@ export function createRanked(beside: Store, most = MOST_POLICIES): Ranked {
 
 /** Mints whose windows have to be read again and, where there are any, those whose windows will have to be soon. */
 function expiredAt({ byMint }: Rows, now: number): string[] {
-  const before = (moment: number) => [...byMint.values()].filter(({ toldUntil }) => toldUntil <= moment);
+  const before = (moment: number) =>
+    [...byMint.values()].filter(({ countableUntil }) => countableUntil <= moment);
   const expired = before(now).length === 0 ? [] : before(now + SOON_MS);
   return expired.map((row) => row.mint);
 }

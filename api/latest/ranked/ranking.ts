@@ -12,7 +12,7 @@ import {
 } from '../../../schemas/responses/rankings.ts';
 import { GONE, type Source } from '../cells/cells.ts';
 import type { Touched } from './apply.ts';
-import { type OrderPlace, placesOf, risingOf } from './direction.ts';
+import { ascendingPlaces, type OrderPlace, placesOf } from './direction.ts';
 import { createOrder, type Filtered, type KeyOf, type Order } from './order.ts';
 import type { RankedRow } from './row.ts';
 
@@ -150,7 +150,7 @@ export function createOrders(mostPlaces = MOST_PLACES, mostFiltered = MOST_FILTE
       const page =
         rows === null
           ? kept.order.slice(offset, end, descending)
-          : placesOf(risingOf([rows]), offset, end, descending);
+          : placesOf(ascendingPlaces([rows]), offset, end, descending);
       const total = rows?.length ?? kept.order.size();
       kept.source.stamp = kept.order.moves();
       return {

@@ -41,11 +41,11 @@ export interface RankedRow extends Record<OwnSort | SumSort, bigint>, RowWithPar
   paused: boolean;
   cap: bigint | null;
   balance: bigint | null;
-  /** Events of the last 24 hours; the count holds up to `until`, and can be computed from memory up to `toldUntil`. */
+  /** Events of the last 24 hours; the count holds up to `until`, and can be computed from memory up to `countableUntil`. */
   events: number;
   /** Block time of the newest of them. */
   lastEvent: string | null;
-  toldUntil: number;
+  countableUntil: number;
   /** Lower case, to search in. */
   name: string;
   symbol: string;
@@ -86,7 +86,7 @@ export function rankedRow(policy: RankedPolicy, number: number, texts: Map<strin
     ...{ number, address, mint, quote: '', bankroll, pool: null },
     ...{ mode: '', origin: 0, model: 0, locked: false, paused: false },
     ...NOTHING_OWN,
-    ...{ cap: null, ...NOTHING_SUMMED, balance: null, events: 0, lastEvent: null, toldUntil: EVER },
+    ...{ cap: null, ...NOTHING_SUMMED, balance: null, events: 0, lastEvent: null, countableUntil: EVER },
     ...{ name: '', symbol: '', gone: false, stamp: 0, until: EVER, usedAt: 0, part: null },
     shown: { policy: null, pool: null, totals: null, account: null, token: null, window: null },
   };
@@ -161,19 +161,19 @@ export function setToken(row: RankedRow, token: RankedToken | undefined): boolea
 export function setWindow(row: RankedRow, window: DayWindow<EventWindow> | undefined, now: number): boolean {
   const before = [row.events, row.until, row.lastEvent].join();
   row.shown.window = window?.row ?? null;
-  row.toldUntil = window === undefined ? EVER : window.until * 1000;
+  row.countableUntil = window === undefined ? EVER : window.until * 1000;
   moveOn(row, now);
   return before !== [row.events, row.until, row.lastEvent].join();
 }
 
 /** Moves the window on to this moment. @returns whether it could be computed from what was read */
 export function moveOn(row: RankedRow, now: number): boolean {
-  const told = row.toldUntil > now;
+  const told = row.countableUntil > now;
   const { window } = row.shown;
   const at = window === null ? undefined : eventsAt(window, Math.floor(now / 1000));
   row.events = at?.row.count ?? 0;
   row.lastEvent = at?.row.last_time ?? null;
-  row.until = told ? Math.min((at?.until ?? EVER) * 1000, row.toldUntil) : 0;
+  row.until = told ? Math.min((at?.until ?? EVER) * 1000, row.countableUntil) : 0;
   return told;
 }
 

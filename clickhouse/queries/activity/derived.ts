@@ -2,7 +2,7 @@ import { FIRST_DERIVED_POSITION } from '../../../schemas/extract/groups.ts';
 import type { Store } from '../../client.ts';
 import { DECIDED } from '../../reading-rank.ts';
 import type { DerivedRow } from '../../tables.ts';
-import { byTransaction, type InSlot } from '../transactions/by-transaction.ts';
+import { byTransaction, type TransactionPlace } from '../transactions/by-transaction.ts';
 import { STANDING } from '../transactions/disputed.ts';
 
 /**
@@ -39,9 +39,12 @@ export async function derivedSlots(store: Store): Promise<{ lowest: bigint; high
 }
 
 /** Those of some transactions whose cut reading counts no more: read whole in that slot, or struck out there. */
-export function wholeAmong(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
+export function wholeAmong(
+  store: Store,
+  transactions: readonly TransactionPlace[],
+): Promise<TransactionPlace[]> {
   return byTransaction(transactions, (of) =>
-    store.query<InSlot>(
+    store.query<TransactionPlace>(
       `SELECT DISTINCT slot, signature FROM (
          SELECT slot, signature FROM whole_transactions
          WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
@@ -54,9 +57,12 @@ export function wholeAmong(store: Store, transactions: readonly InSlot[]): Promi
 }
 
 /** Those with events of a whole reading: before `whole_transactions` only one slot of a transaction was kept. */
-export function wholeByEvents(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
+export function wholeByEvents(
+  store: Store,
+  transactions: readonly TransactionPlace[],
+): Promise<TransactionPlace[]> {
   return byTransaction(transactions, (of) =>
-    store.query<InSlot>(
+    store.query<TransactionPlace>(
       `SELECT DISTINCT slot, signature FROM events_by_slot
        WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}
          AND position < ${FIRST_DERIVED_POSITION}`,

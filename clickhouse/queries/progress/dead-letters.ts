@@ -1,6 +1,6 @@
 import { NO_ADDRESS } from '../../../schemas/records.ts';
 import type { Store } from '../../client.ts';
-import { byTransaction, type InSlot, nameOf } from '../transactions/by-transaction.ts';
+import { byTransaction, nameOf, type TransactionPlace } from '../transactions/by-transaction.ts';
 
 /** A dead letter that is not resolved, and the record of the log that it was found in. */
 export interface OpenLetter {
@@ -29,27 +29,27 @@ export async function openLetters(store: Store): Promise<OpenLetter[]> {
   );
 }
 
-const OPEN_OF_TRANSACTIONS = `(
+const OPEN_AMONG_TRANSACTIONS = `(
        SELECT id, at, slot, max(read_at) AS found FROM dead_letters WHERE what = 'transaction' GROUP BY id, at, slot) AS d
      LEFT JOIN (SELECT id, max(read_at) AS resolved FROM resolved_letters GROUP BY id) AS r ON r.id = d.id
      WHERE d.found > r.resolved`;
 
 /** Whether there is an open letter of a transaction that could not be read. */
 export async function waitsForTransaction(store: Store): Promise<boolean> {
-  const rows = await store.query(`SELECT d.id AS id FROM ${OPEN_OF_TRANSACTIONS} LIMIT 1`);
+  const rows = await store.query(`SELECT d.id AS id FROM ${OPEN_AMONG_TRANSACTIONS} LIMIT 1`);
   return rows.length > 0;
 }
 
 /** The open letters of these transactions, each in its slot. */
 export async function lettersOf(
   store: Store,
-  transactions: readonly InSlot[],
+  transactions: readonly TransactionPlace[],
 ): Promise<Pick<OpenLetter, 'id' | 'read_at'>[]> {
   const names = new Set(transactions.map(nameOf));
   const letters = await byTransaction(transactions, (of) =>
-    store.query<InSlot & Pick<OpenLetter, 'id' | 'read_at'>>(
+    store.query<TransactionPlace & Pick<OpenLetter, 'id' | 'read_at'>>(
       `SELECT d.id AS id, toString(d.found) AS read_at, toString(d.slot) AS slot, d.at AS signature
-       FROM ${OPEN_OF_TRANSACTIONS} AND d.at IN {signatures:Array(String)} AND d.slot IN {slots:Array(UInt64)}`,
+       FROM ${OPEN_AMONG_TRANSACTIONS} AND d.at IN {signatures:Array(String)} AND d.slot IN {slots:Array(UInt64)}`,
       of,
     ),
   );

@@ -2,11 +2,11 @@ import { chunks } from '../../../runtime/chunks.ts';
 import type { Store } from '../../client.ts';
 import { knowsPlace, READING } from '../../reading-rank.ts';
 import {
+  AMONG_TRANSACTIONS,
   byTransaction,
-  type InSlot,
   nameOf,
-  OF_TRANSACTIONS,
   PER_QUESTION,
+  type TransactionPlace,
 } from '../transactions/by-transaction.ts';
 import { STANDING } from '../transactions/disputed.ts';
 
@@ -121,11 +121,14 @@ export async function storedBetween(store: Store, from: bigint, to: bigint): Pro
 }
 
 /** The events of some transactions, including those that were taken out: sums may still have them. */
-export async function eventsOf(store: Store, transactions: readonly InSlot[]): Promise<StoredEvent[]> {
+export async function eventsOf(
+  store: Store,
+  transactions: readonly TransactionPlace[],
+): Promise<StoredEvent[]> {
   return ofEach(transactions, (of) =>
     store.query<StoredEvent>(
       `SELECT signature, slot, position, policy, mint, quote_mint, log_partition
-       FROM events FINAL ${OF_TRANSACTIONS}`,
+       FROM events FINAL ${AMONG_TRANSACTIONS}`,
       of,
     ),
   );
@@ -134,20 +137,20 @@ export async function eventsOf(store: Store, transactions: readonly InSlot[]): P
 /** The policies that some transactions wrote. */
 export async function policiesOf(
   store: Store,
-  transactions: readonly InSlot[],
+  transactions: readonly TransactionPlace[],
 ): Promise<{ signature: string; slot: string; policy: string }[]> {
   return ofEach(transactions, (of) =>
     store.query(
       `SELECT signature, slot, policy FROM policy_transactions FINAL
-       ${OF_TRANSACTIONS} WHERE has_index != {struck:UInt8}`,
+       ${AMONG_TRANSACTIONS} WHERE has_index != {struck:UInt8}`,
       { ...of, struck: READING.struck },
     ),
   );
 }
 
 /** Rows of each transaction once, in its own slot: a signature may stand in two slots, asked for by two questions. */
-async function ofEach<Row extends InSlot>(
-  transactions: readonly InSlot[],
+async function ofEach<Row extends TransactionPlace>(
+  transactions: readonly TransactionPlace[],
   ask: (of: { slots: bigint[]; signatures: string[] }) => Promise<Row[]>,
 ): Promise<Row[]> {
   const rows: Row[] = [];

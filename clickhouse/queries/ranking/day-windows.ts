@@ -116,7 +116,7 @@ export function eventsWindow({ count, last_time, leaving, coming }: EventsRow): 
     leaving: leaving.map(Number),
     coming: coming.length === 0 ? NONE : coming.map(Number),
   };
-  return { row: window, until: toldUntil(window, count, (time) => time) };
+  return { row: window, until: countableUntil(window, count, (time) => time) };
 }
 
 /** Claims of each of these mints in the same window. */
@@ -140,11 +140,11 @@ export function claimsWindow(row: ClaimsRow): DayWindow<ClaimWindow> {
     row: { quote_amount, base_amount, count, last_time },
     ...{ leaving: claims(leaving), coming: claims(coming) },
   };
-  return { row: window, until: toldUntil(window, Number(count), ({ time }) => time) };
+  return { row: window, until: countableUntil(window, Number(count), ({ time }) => time) };
 }
 
 /** Unix seconds until which a window can be told from what is kept: of the last kept second there may be more. */
-function toldUntil<One>(
+function countableUntil<One>(
   { leaving, coming }: Pick<SlidingWindow<unknown, One>, 'leaving' | 'coming'>,
   count: number,
   timeOf: (one: One) => number,

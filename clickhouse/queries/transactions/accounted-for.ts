@@ -1,5 +1,5 @@
 import type { Store } from '../../client.ts';
-import { byTransaction, type InSlot, nameOf } from './by-transaction.ts';
+import { byTransaction, nameOf, type TransactionPlace } from './by-transaction.ts';
 import { STANDING } from './disputed.ts';
 
 /**
@@ -7,10 +7,13 @@ import { STANDING } from './disputed.ts';
  * or with cut logs where all of it is derived or the policies that lack something are named. They are neither struck
  * out there nor waiting for a reading that decides between two versions.
  */
-export async function accountedFor(store: Store, transactions: readonly InSlot[]): Promise<InSlot[]> {
+export async function accountedFor(
+  store: Store,
+  transactions: readonly TransactionPlace[],
+): Promise<TransactionPlace[]> {
   const names = new Set(transactions.map(nameOf));
   const rows = await byTransaction(transactions, (of) =>
-    store.query<InSlot>(
+    store.query<TransactionPlace>(
       `SELECT DISTINCT slot, signature FROM (
          SELECT slot, signature FROM whole_transactions
          WHERE slot IN {slots:Array(UInt64)} AND signature IN {signatures:Array(String)}

@@ -1,7 +1,7 @@
 import type { Store } from '../../client.ts';
 import { READING } from '../../reading-rank.ts';
 import type { EventRow } from '../../tables.ts';
-import { byTransaction, type InSlot, OF_TRANSACTIONS } from './by-transaction.ts';
+import { AMONG_TRANSACTIONS, byTransaction, type TransactionPlace } from './by-transaction.ts';
 
 /** Standing of a transaction of which the stream brought two versions in one slot. The highest one written holds. */
 export const STANDING = {
@@ -13,7 +13,7 @@ export const STANDING = {
   decided: 2,
 } as const;
 
-export interface DisputedRow extends InSlot {
+export interface DisputedRow extends TransactionPlace {
   standing: (typeof STANDING)[keyof typeof STANDING];
 }
 
@@ -28,8 +28,8 @@ export async function decidedSlots(store: Store): Promise<{ lowest: bigint; high
 }
 
 /** The transactions of these slots that were decided. */
-export function decidedBetween(store: Store, from: bigint, to: bigint): Promise<InSlot[]> {
-  return store.query<InSlot>(
+export function decidedBetween(store: Store, from: bigint, to: bigint): Promise<TransactionPlace[]> {
+  return store.query<TransactionPlace>(
     `SELECT DISTINCT slot, signature FROM disputed_transactions
      WHERE slot >= {from:UInt64} AND slot <= {to:UInt64} AND standing = ${STANDING.decided}`,
     { from, to },
@@ -52,7 +52,7 @@ export type StoredReading = Omit<EventRow, 'tx_index' | 'block_time'>;
 /** The standing events of some transactions, and the undone ones: an earlier try may have ended after it undid them. */
 export async function eventsOfDecided(
   store: Store,
-  transactions: readonly InSlot[],
+  transactions: readonly TransactionPlace[],
 ): Promise<StoredReading[]> {
   return byTransaction(transactions, (of) =>
     store.query<StoredReading>(
@@ -60,7 +60,7 @@ export async function eventsOfDecided(
          toString(amount_a) AS amount_a, toString(amount_b) AS amount_b, toString(amount_c) AS amount_c,
          toString(amount_d) AS amount_d, log_partition
        FROM events FINAL
-       ${OF_TRANSACTIONS}
+       ${AMONG_TRANSACTIONS}
        WHERE kind != '' OR has_index = ${READING.undone}`,
       of,
     ),
@@ -70,12 +70,12 @@ export async function eventsOfDecided(
 /** The policies that some transactions wrote, each with its highest reading; also those struck as not written. */
 export async function policiesOfDecided(
   store: Store,
-  transactions: readonly InSlot[],
-): Promise<(InSlot & { policy: string; has_index: number })[]> {
+  transactions: readonly TransactionPlace[],
+): Promise<(TransactionPlace & { policy: string; has_index: number })[]> {
   return byTransaction(transactions, (of) =>
     store.query(
       `SELECT policy, slot, signature, has_index FROM policy_transactions FINAL
-       ${OF_TRANSACTIONS}`,
+       ${AMONG_TRANSACTIONS}`,
       of,
     ),
   );

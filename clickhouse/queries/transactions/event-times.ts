@@ -1,9 +1,9 @@
 import type { Store } from '../../client.ts';
 import { KNOWS_PLACE, READING } from '../../reading-rank.ts';
 import type { EventRow, PolicyTransactionRow, TransactionRow } from '../../tables.ts';
-import { byTransaction, type InSlot, OF_TRANSACTIONS } from './by-transaction.ts';
+import { AMONG_TRANSACTIONS, byTransaction, type TransactionPlace } from './by-transaction.ts';
 
-export interface EventPlace extends InSlot {
+export interface EventPlace extends TransactionPlace {
   position: number;
 }
 
@@ -16,7 +16,7 @@ export async function lastUndatedSlot(store: Store): Promise<bigint | null> {
 }
 
 /** Events of some transactions that came without a time, and that no day has been summed up with since. */
-export function undatedOf(store: Store, transactions: readonly InSlot[]): Promise<EventPlace[]> {
+export function undatedOf(store: Store, transactions: readonly TransactionPlace[]): Promise<EventPlace[]> {
   return byTransaction(transactions, (of) => {
     return store.query<EventPlace>(
       `SELECT DISTINCT slot, signature, position FROM undated_events
@@ -30,7 +30,7 @@ export function undatedOf(store: Store, transactions: readonly InSlot[]): Promis
 }
 
 /** What earlier readings of a transaction told. */
-export interface ToldPlace extends InSlot {
+export interface ToldPlace extends TransactionPlace {
   /** Unix seconds; null where none told it. */
   time: number | null;
   /** Its index in the block; null where no reading told it, those included that another has replaced since. */
@@ -38,9 +38,12 @@ export interface ToldPlace extends InSlot {
 }
 
 /** Of a transaction with cut logs only events tell the place: they are found by their mints, which are few. */
-export async function toldPlaces(store: Store, transactions: readonly InSlot[]): Promise<ToldPlace[]> {
+export async function toldPlaces(
+  store: Store,
+  transactions: readonly TransactionPlace[],
+): Promise<ToldPlace[]> {
   const rows = await byTransaction(transactions, (of) => {
-    return store.query<InSlot & { time: string | null; tx_index: number; is_placed: number }>(
+    return store.query<TransactionPlace & { time: string | null; tx_index: number; is_placed: number }>(
       `SELECT slot, signature, max(block_time) AS time,
          argMaxIf(tx_index, has_index, ${KNOWS_PLACE}) AS tx_index, max(${KNOWS_PLACE}) AS is_placed
        FROM (
@@ -68,10 +71,13 @@ export interface StandingFacts {
   policyTransactions: Omit<PolicyTransactionRow, 'block_time'>[];
 }
 
-export async function standingFacts(store: Store, transactions: readonly InSlot[]): Promise<StandingFacts> {
+export async function standingFacts(
+  store: Store,
+  transactions: readonly TransactionPlace[],
+): Promise<StandingFacts> {
   const read = <T>(columns: string, table: string, where: string) =>
     byTransaction(transactions, (of) =>
-      store.query<T>(`SELECT ${columns} FROM ${table} FINAL ${OF_TRANSACTIONS} WHERE ${where}`, of),
+      store.query<T>(`SELECT ${columns} FROM ${table} FINAL ${AMONG_TRANSACTIONS} WHERE ${where}`, of),
     );
   const [events, whole, policyTransactions] = await Promise.all([
     read<StandingFacts['events'][number]>(

@@ -1,6 +1,6 @@
 import type { Store } from '../../client.ts';
 import type { IncompleteRow } from '../../tables.ts';
-import { byTransaction, type InSlot, nameOf } from './by-transaction.ts';
+import { byTransaction, nameOf, type TransactionPlace } from './by-transaction.ts';
 import { STANDING } from './disputed.ts';
 
 /**
@@ -26,7 +26,7 @@ export const LACKING = `notEmpty(missing) AND ${unresolvedOf('incomplete_by_slot
 /** Those of some transactions that lack something by their own rows, whether or not they are resolved. */
 export async function incompleteAmong(
   store: Store,
-  transactions: readonly InSlot[],
+  transactions: readonly TransactionPlace[],
 ): Promise<Pick<IncompleteRow, 'slot' | 'signature' | 'reason'>[]> {
   const names = new Set(transactions.map(nameOf));
   const rows = await byTransaction(transactions, (of) =>

@@ -1,5 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { type InSlot, nameOf } from '../../../clickhouse/queries/transactions/by-transaction.ts';
+import { nameOf, type TransactionPlace } from '../../../clickhouse/queries/transactions/by-transaction.ts';
 import {
   type DisputedRow,
   decidedBetween,
@@ -52,7 +52,7 @@ export function createDecided(store: Store): Decide {
       range = range === null ? slots : rangeOf([slots.lowest, slots.highest, range.lowest, range.highest]);
   };
 
-  const decidedBefore = async (records: readonly TransactionRecord[]): Promise<InSlot[]> => {
+  const decidedBefore = async (records: readonly TransactionRecord[]): Promise<TransactionPlace[]> => {
     if (!isAsked) {
       know(await decidedSlots(store));
       isAsked = true;
@@ -68,7 +68,7 @@ export function createDecided(store: Store): Decide {
     if (!isSoleWriter) isAsked = false;
     const before = await decidedBefore(records);
     const here = facts.transactions.filter(({ has_index }) => isDecided(has_index));
-    const all = new Map<string, InSlot>([...before, ...here].map((one) => [nameOf(one), one]));
+    const all = new Map<string, TransactionPlace>([...before, ...here].map((one) => [nameOf(one), one]));
     if (all.size === 0) return { facts, undone: noStruckRows(), decided: [] };
     if (here.length > 0) know(rangeOf(here.map(({ slot }) => BigInt(slot))));
     const inSlots = [...all.values()];
@@ -76,9 +76,9 @@ export function createDecided(store: Store): Decide {
       eventsOfDecided(store, inSlots),
       policiesOfDecided(store, inSlots),
     ]);
-    const isOther = (row: InSlot & { has_index: number }) =>
+    const isOther = (row: TransactionPlace & { has_index: number }) =>
       all.has(nameOf(row)) && !isDecided(row.has_index);
-    const isOfDecided = (row: InSlot) => all.has(nameOf(row));
+    const isOfDecided = (row: TransactionPlace) => all.has(nameOf(row));
     const inBatch = [...facts.events, ...facts.derived];
     return {
       facts: {

@@ -1,4 +1,4 @@
-import { type InSlot, nameOf } from '../../../clickhouse/queries/transactions/by-transaction.ts';
+import { nameOf, type TransactionPlace } from '../../../clickhouse/queries/transactions/by-transaction.ts';
 import type { StoredReading } from '../../../clickhouse/queries/transactions/disputed.ts';
 import { isDecided, READING } from '../../../clickhouse/reading-rank.ts';
 import type { DerivedRow, EventRow } from '../../../clickhouse/tables.ts';
@@ -7,7 +7,7 @@ import { holeAt, noStruckRows, type StruckRows } from '../struck-transactions.ts
 
 type Reading = StoredReading | EventRow;
 
-interface Written extends InSlot {
+interface Written extends TransactionPlace {
   policy: string;
   has_index: number;
 }

@@ -2,7 +2,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import type { DeadLetterRow } from '../../../clickhouse/progress-tables.ts';
 import { wholeAmong } from '../../../clickhouse/queries/activity/derived.ts';
 import { lettersOf, waitsForTransaction } from '../../../clickhouse/queries/progress/dead-letters.ts';
-import { type InSlot, nameOf } from '../../../clickhouse/queries/transactions/by-transaction.ts';
+import { nameOf, type TransactionPlace } from '../../../clickhouse/queries/transactions/by-transaction.ts';
 import type { Facts } from '../rows/facts.ts';
 
 export interface ResolvedRow {
@@ -19,7 +19,7 @@ export interface ResolvedRow {
 export type ResolvedBy = (
   facts: Pick<Facts, 'transactions' | 'decided'>,
   letters: readonly DeadLetterRow[],
-  batch: { partition: number; isSoleWriter: boolean; struck: readonly InSlot[] },
+  batch: { partition: number; isSoleWriter: boolean; struck: readonly TransactionPlace[] },
 ) => Promise<ResolvedRow[]>;
 
 export function createResolved(store: Store): ResolvedBy {

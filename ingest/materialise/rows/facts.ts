@@ -51,7 +51,7 @@ const AT_ONCE = 20;
 const costOf = ({ payload }: TransactionRecord): number => 1 + payload.length / 8_192;
 
 /** `factsOf`, letting other work run in between: a member of a consumer group has to send heartbeats. */
-export async function factsInTurns(
+export async function factsYielding(
   records: readonly TransactionRecord[],
   programId: Uint8Array,
   partition: number,

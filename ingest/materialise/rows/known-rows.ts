@@ -1,5 +1,5 @@
 import { LATEST_TABLES, type LatestTable } from '../../../clickhouse/tables.ts';
-import type { Seen, StoredRow } from './seen.ts';
+import type { SeenState, StoredRow } from './seen.ts';
 import type { Stored } from './stored-states.ts';
 
 /** What is known of an address in a table that holds it. */
@@ -7,7 +7,7 @@ export interface KnownRow {
   table: LatestTable;
   stored: StoredRow | null;
   /** The newest state in the batch so far. */
-  newest: Seen | null;
+  newest: SeenState | null;
 }
 
 /** What is known of the addresses of a batch: the stored rows, and the batch's states as they are added. */
@@ -15,7 +15,7 @@ export interface KnownRows {
   /**
    * The rows that a state belongs to: that of its table or, if its table is not known, of all that hold its address.
    */
-  of(seen: Seen): readonly KnownRow[];
+  of(seen: SeenState): readonly KnownRow[];
   all(): Iterable<KnownRow>;
 }
 
@@ -47,7 +47,7 @@ const lineOf = (table: LatestTable, stored: StoredRow | null): KnownRow => ({ ta
 const rankOf = ({ table }: KnownRow): number => LATEST_TABLES.indexOf(table);
 
 /** The newer of the batch's state and the stored row. */
-export function lastOf({ stored, newest }: KnownRow): Seen | StoredRow | null {
+export function lastOf({ stored, newest }: KnownRow): SeenState | StoredRow | null {
   if (stored === null || newest === null) return newest ?? stored;
   return newest.version >= BigInt(stored.version) ? newest : stored;
 }

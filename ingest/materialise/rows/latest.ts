@@ -13,7 +13,7 @@ import {
   type LatestRow,
   type PlacedRow,
   placedRow,
-  type Seen,
+  type SeenState,
   type StoredRow,
 } from './seen.ts';
 import type { Stored } from './stored-states.ts';
@@ -38,7 +38,7 @@ export interface LatestRows {
  * over RPC says is compared with the newest of batch and store, so that it does not matter where a log was cut.
  * @param added columns that stored rows may lack; by default those that the schema was given later
  */
-export function latestRows(states: readonly Seen[], stored: Stored, added?: AddedColumns): LatestRows {
+export function latestRows(states: readonly SeenState[], stored: Stored, added?: AddedColumns): LatestRows {
   const lines = createKnownRows(stored);
   const closings = createClosings();
   const unseen: UnseenRow[] = [];
@@ -58,7 +58,7 @@ export function latestRows(states: readonly Seen[], stored: Stored, added?: Adde
         unseen.push(unseenRow(seen, BigInt(known.version) >> 64n));
       const earlier = takeIn(line, next);
       if (earlier === null || !isKept(earlier.table)) continue;
-      if (!isInHourOf(line.newest as Seen, earlier)) closings.add(earlier);
+      if (!isInHourOf(line.newest as SeenState, earlier)) closings.add(earlier);
     }
   }
   const rows: LatestRows = { tables: new Map(), closed: new Map(), closings: [], streamed: [], unseen };
@@ -74,7 +74,7 @@ export function latestRows(states: readonly Seen[], stored: Stored, added?: Adde
 }
 
 /** A state as it counts beside the one that is known; itself where it says something new. */
-function amongKnown(seen: Seen, known: Seen | StoredRow | null, added?: AddedColumns): Seen {
+function amongKnown(seen: SeenState, known: SeenState | StoredRow | null, added?: AddedColumns): SeenState {
   if (known === null) return seen;
   const version = BigInt(known.version);
   if (!isFromRpc(seen)) return version === seen.version ? asDated(seen, known) : seen;
@@ -86,25 +86,25 @@ function amongKnown(seen: Seen, known: Seen | StoredRow | null, added?: AddedCol
 }
 
 /** A state that comes again without a time keeps the time that it was given meanwhile. */
-function asDated(seen: Seen, known: Seen | StoredRow): Seen {
+function asDated(seen: SeenState, known: SeenState | StoredRow): SeenState {
   if (seen.seenAt !== null || isFromRpc(known)) return seen;
   return isStored(known) ? { ...seen, kept: known } : { ...known, seenAt: null };
 }
 
 /** @returns the older of `next` and what was the newest before; null if nothing was. */
-function takeIn(line: KnownRow, next: Seen): Seen | null {
+function takeIn(line: KnownRow, next: SeenState): SeenState | null {
   const before = line.newest;
   if (before !== null && before.version > next.version) return next;
   line.newest = next;
   return before;
 }
 
-function isInHourOf(newest: Seen, { seenAt }: Seen): boolean {
+function isInHourOf(newest: SeenState, { seenAt }: SeenState): boolean {
   const hour = hourOf(seenAt);
   return hour !== null && isKept(newest.table) && hour === hourOf(newest.seenAt);
 }
 
-const unseenRow = (seen: Seen, after: bigint): UnseenRow => ({
+const unseenRow = (seen: SeenState, after: bigint): UnseenRow => ({
   address: encodeBase58(seen.record.address),
   after_slot: after.toString(),
   to_slot: seen.record.slot.toString(),

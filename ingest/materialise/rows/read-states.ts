@@ -4,18 +4,18 @@ import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { byteKey } from '../../../schemas/solana/byte-key.ts';
 import { type AccountReading, EXPECTED_TABLES, readAccount, tableOfGone } from './account.ts';
 import { createMarks, type MarkRow } from './high-water-marks.ts';
-import { type Seen, versionOf } from './seen.ts';
+import { type SeenState, versionOf } from './seen.ts';
 
 /** What a batch of account states says by itself, before it is compared with stored rows. */
 export interface BatchStates {
   /** The good ones of accounts of ours, in the order of the log. */
-  seen: Seen[];
+  seen: SeenState[];
   marks: MarkRow[];
   deadLetters: DeadLetterRecord[];
 }
 
 export function readStates(records: readonly AccountRecord[], programId: Uint8Array): BatchStates {
-  const seen: Seen[] = [];
+  const seen: SeenState[] = [];
   const deadLetters: DeadLetterRecord[] = [];
   const marks = createMarks();
   for (const record of records) {
@@ -38,14 +38,17 @@ export function readStates(records: readonly AccountRecord[], programId: Uint8Ar
 const seenOf = (
   key: string,
   record: AccountRecord,
-  reading: Seen['reading'],
-  table: Seen['table'],
-): Seen => ({
+  reading: SeenState['reading'],
+  table: SeenState['table'],
+): SeenState => ({
   ...{ key, record, version: versionOf(record), reading, table },
   ...{ seenAt: record.blockTime, kept: null, novelty: 'new' },
 });
 
-function tableOf({ expected }: AccountRecord, reading: Exclude<AccountReading, 'foreign'>): Seen['table'] {
+function tableOf(
+  { expected }: AccountRecord,
+  reading: Exclude<AccountReading, 'foreign'>,
+): SeenState['table'] {
   if (reading !== 'missing') return reading.table;
   return expected === null || expected === 'program' ? '' : EXPECTED_TABLES[expected];
 }

@@ -1,7 +1,7 @@
 import type { LatestTable } from '../../../clickhouse/tables.ts';
 import { type AccountType, storedFields } from '../../../schemas/program/account-fields.ts';
 import { PROGRAM_TABLES } from './program-account.ts';
-import { isStored, type LatestRow, placedRow, type Seen, type StoredRow } from './seen.ts';
+import { isStored, type LatestRow, placedRow, type SeenState, type StoredRow } from './seen.ts';
 
 /** Columns that say when and from where a state is known. */
 const OF_READING = new Set(['slot', 'version', 'block_time', 'source', 'signature']);
@@ -22,7 +22,7 @@ function addedTo(type: AccountType): ReadonlySet<string> {
  * Whether a state says the same as another of its table. The columns decide, between states of a batch as against the
  * store: what else the bytes say is not kept, and where a log was cut must not matter.
  */
-export function saysTheSame(seen: Seen, known: Seen | StoredRow, added = ADDED_COLUMNS): boolean {
+export function saysTheSame(seen: SeenState, known: SeenState | StoredRow, added = ADDED_COLUMNS): boolean {
   if (isStored(known)) return saysAll(placedRow(seen).row, known, added.get(seen.table));
   const areMissing = seen.reading === 'missing';
   if (areMissing || known.reading === 'missing') return areMissing === (known.reading === 'missing');
@@ -30,7 +30,7 @@ export function saysTheSame(seen: Seen, known: Seen | StoredRow, added = ADDED_C
   return saysAll(placedRow(seen).row, placedRow(known).row);
 }
 
-function isOfSameBytes({ record }: Seen, { record: known }: Seen): boolean {
+function isOfSameBytes({ record }: SeenState, { record: known }: SeenState): boolean {
   return Buffer.compare(known.owner, record.owner) === 0 && Buffer.compare(known.data, record.data) === 0;
 }
 

@@ -5,7 +5,7 @@ import { hourOf } from '../../../schemas/units.ts';
 import type { LatestState } from './account.ts';
 
 /** A good state of an address. */
-export interface Seen {
+export interface SeenState {
   /** The bytes of its address. */
   key: string;
   record: AccountRecord;
@@ -35,7 +35,7 @@ export type StoredRow = Omit<StateRow, 'block_time'> & { block_time: string | nu
   >;
 
 /** A state of an address, and the table that its row belongs to. */
-export interface PlacedRow extends Pick<Seen, 'table' | 'novelty'> {
+export interface PlacedRow extends Pick<SeenState, 'table' | 'novelty'> {
   row: LatestRow;
   /**
    * The hour in which it was seen; if it was read again, that of the last reading; null where the time is not known.
@@ -48,18 +48,18 @@ export function versionOf(record: Pick<AccountRecord, 'slot' | 'writeVersion'>):
   return (record.slot << 64n) | record.writeVersion;
 }
 
-export const isStored = (known: Seen | StoredRow): known is StoredRow => 'address' in known;
+export const isStored = (known: SeenState | StoredRow): known is StoredRow => 'address' in known;
 
 /** Whether the state was read over RPC. */
-export const isFromRpc = (known: Seen | StoredRow): boolean =>
+export const isFromRpc = (known: SeenState | StoredRow): boolean =>
   (isStored(known) ? known.source : known.record.source) === 'rpc';
 
-export function placedRow(seen: Seen): PlacedRow {
+export function placedRow(seen: SeenState): PlacedRow {
   const { table, novelty, seenAt } = seen;
   return { table, novelty, row: rowOf(seen), hour: hourOf(seenAt) };
 }
 
-function rowOf({ record, version, reading, kept }: Seen): LatestRow {
+function rowOf({ record, version, reading, kept }: SeenState): LatestRow {
   const row: LatestRow = {
     address: encodeBase58(record.address),
     slot: record.slot.toString(),

@@ -2,7 +2,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { LATEST_TABLES, type LatestTable } from '../../../clickhouse/tables.ts';
 import { chunks } from '../../../runtime/chunks.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
-import { isFromRpc, type Seen, type StoredRow } from './seen.ts';
+import { isFromRpc, type SeenState, type StoredRow } from './seen.ts';
 
 /** Addresses in one query: the list travels as a bound parameter, in the URL of the request. */
 export const ADDRESSES_PER_QUESTION = 1_000;
@@ -15,7 +15,7 @@ export type Stored = ReadonlyMap<string, ReadonlyMap<LatestTable, StoredRow>>;
  * at a time that is not known and, in whatever table, those of addresses where nothing stands. Any other state that the
  * stream brings stands by itself.
  */
-export async function storedStates(store: Store, states: readonly Seen[]): Promise<Stored> {
+export async function storedStates(store: Store, states: readonly SeenState[]): Promise<Stored> {
   const asked = new Map<LatestTable, Map<string, string>>();
   for (const seen of states) {
     if (seen.table !== '' && !isFromRpc(seen) && seen.seenAt !== null) continue;

@@ -1,5 +1,5 @@
 import type { Store } from '../../../clickhouse/client.ts';
-import { type InSlot, nameOf } from '../../../clickhouse/queries/transactions/by-transaction.ts';
+import { nameOf, type TransactionPlace } from '../../../clickhouse/queries/transactions/by-transaction.ts';
 import { type EventPlace, standingFacts } from '../../../clickhouse/queries/transactions/event-times.ts';
 import type { EventRow } from '../../../clickhouse/tables.ts';
 import { intervalOf } from '../rollups/slot-intervals.ts';
@@ -67,7 +67,7 @@ async function standingWith(
   const events = standing.events.filter((one) => places.has(placeOf(one)) && !gone.has(keyOf(one)));
   const names = new Set(events.map(nameOf));
   // The query is by slots and by signatures, and finds more than the wanted pairs.
-  const dated = <T extends InSlot>(rows: readonly T[]) =>
+  const dated = <T extends TransactionPlace>(rows: readonly T[]) =>
     rows
       .filter((row) => names.has(nameOf(row)))
       .map((row) => ({ ...row, block_time: times.get(nameOf(row)) as number }));

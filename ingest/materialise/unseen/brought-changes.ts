@@ -4,7 +4,7 @@ import { chunks } from '../../../runtime/chunks.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { isKept } from '../rows/hours/hours.ts';
 import { stateHash } from '../rows/hours/state-hash.ts';
-import { isFromRpc, type Seen } from '../rows/seen.ts';
+import { isFromRpc, type SeenState } from '../rows/seen.ts';
 import { ADDRESSES_PER_QUESTION } from '../rows/stored-states.ts';
 
 /**
@@ -15,7 +15,7 @@ import { ADDRESSES_PER_QUESTION } from '../rows/stored-states.ts';
  */
 export async function broughtRows(
   store: Store,
-  states: readonly Seen[],
+  states: readonly SeenState[],
   { highest, found }: { highest: bigint; found: readonly UnseenRow[] },
 ): Promise<BroughtRow[]> {
   const streamed = Map.groupBy(

@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts';
 import { checkKafka } from './kafka.ts';
 import { logIn } from './kafka-login.ts';
 import { checkRpc } from './rpc.ts';
-import { advised, CLICKHOUSE_ADVICE, KAFKA_ADVICE, POSTGRES_ADVICE } from './server-advice.ts';
+import { CLICKHOUSE_ADVICE, KAFKA_ADVICE, POSTGRES_ADVICE, withAdvice } from './server-advice.ts';
 import { checkClickHouse, checkPostgres } from './stores.ts';
 import { checkStream } from './stream.ts';
 import { checkCatalogue, checkGateway, checkPrices, VENUE_CHECKS } from './venues.ts';
@@ -41,16 +41,16 @@ export function checksOf(config: Config): Check[] {
       ),
     ),
     check('KAFKA_BROKERS', config.kafkaBrokers, (brokers, signal) =>
-      advised(KAFKA_ADVICE, async () => {
+      withAdvice(KAFKA_ADVICE, async () => {
         const answering = await checkKafka(brokers, config.kafkaTls, signal);
         const [entered, ...more] = await logIn(config, signal);
         return [{ mark: 'ok', text: `${answering}, ${entered?.text}` }, ...more];
       }),
     ),
     check('CLICKHOUSE_URL', config.clickhouseUrl, (url, signal) =>
-      advised(CLICKHOUSE_ADVICE, () => checkClickHouse(url, config.clickhouseCluster, signal)),
+      withAdvice(CLICKHOUSE_ADVICE, () => checkClickHouse(url, config.clickhouseCluster, signal)),
     ),
-    check('POSTGRES_URL', config.postgresUrl, (url) => advised(POSTGRES_ADVICE, () => checkPostgres(url))),
+    check('POSTGRES_URL', config.postgresUrl, (url) => withAdvice(POSTGRES_ADVICE, () => checkPostgres(url))),
     ...REMOTE_VENUE_NAMES.map((venue) =>
       check(urlVariable(venue), config[urlSetting(venue)], VENUE_CHECKS[venue]),
     ),

@@ -5,8 +5,8 @@ import type { Rpc } from '../../../runtime/rpc/port.ts';
 import { parseReply, slotOf } from '../../../runtime/rpc/replies.ts';
 import { isTooLarge, MAX_BYTES } from '../../../runtime/rpc/reply-bounds.ts';
 import { type Finding, note } from './finding.ts';
-import { listSome, tryReads } from './rpc-reads.ts';
-import { type Ask, tryTransactions } from './rpc-transactions.ts';
+import { checkReads, listSome } from './rpc-reads.ts';
+import { type Ask, checkTransactions } from './rpc-transactions.ts';
 
 const TIMEOUT_MS = 3_000;
 const PAGED: keyof Rpc = 'getSignaturesForAddress';
@@ -50,8 +50,8 @@ export async function checkRpcBehaviour(
   const { listed, finding } = await listSome(programId, ask);
   const found = [
     finding,
-    ...(await tryTransactions(listed, ask)),
-    ...(await tryReads(programId, commitment, ask)),
+    ...(await checkTransactions(listed, ask)),
+    ...(await checkReads(programId, commitment, ask)),
   ];
   const waitS = Math.ceil(node.waitMs() / 1000);
   const findings = [limited(waitS), unsound(tally), pooled(slots), ...found];

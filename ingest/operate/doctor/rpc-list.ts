@@ -8,7 +8,7 @@ import { belongsInList, lacksOf } from '../../stream/sweeps/list-lacks.ts';
 import type { Finding } from './finding.ts';
 
 /** A finding where a node's list of the program's accounts lacks some that the node has; null where nothing says so. */
-export async function tryList(
+export async function checkList(
   url: string,
   { programId, commitment }: { programId: string; commitment: 'confirmed' | 'finalized' },
 ): Promise<Finding | null> {

@@ -13,7 +13,7 @@ import type { Ask } from './rpc-transactions.ts';
 const NO_BYTES = { encoding: 'base64', withContext: true, dataSlice: { offset: 0, length: 0 } };
 
 /** Whether a node lists the accounts of a program, and reads a hundred at once. */
-export async function tryReads(programId: string, commitment: string, ask: Ask): Promise<Finding[]> {
+export async function checkReads(programId: string, commitment: string, ask: Ask): Promise<Finding[]> {
   const config = { ...NO_BYTES, commitment };
   const scan = (more = {}) => refusal(ask, 'getProgramAccounts', [programId, { ...config, ...more }]);
   const [prefix] = ACCOUNT_PREFIXES as [Uint8Array];

@@ -16,7 +16,7 @@ const ASKED = 8;
 type Answer = Record<string, unknown> | 'none';
 
 /** Reads some of the transactions that a node lists, and tells what is not as it should be. */
-export async function tryTransactions(
+export async function checkTransactions(
   listed: readonly SignatureInfo[],
   ask: Ask,
 ): Promise<(Finding | null)[]> {

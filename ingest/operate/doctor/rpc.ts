@@ -14,7 +14,7 @@ import { HistoryUnavailableError } from '../../history/gap.ts';
 import { signaturePages } from '../../history/signature-pages.ts';
 import type { Finding } from './finding.ts';
 import { checkRpcBehaviour } from './rpc-behaviour.ts';
-import { tryList } from './rpc-list.ts';
+import { checkList } from './rpc-list.ts';
 
 /** The list of a program that has more pages is not read to its end. */
 const MOST_PAGES = 20;
@@ -33,7 +33,7 @@ export async function checkRpc(
   const behaviour = await checkRpcBehaviour(url, config, signal);
   if (behaviour.isBusy) return behaviour.findings;
   await mustBeOfChain(url, config, await Promise.race([heard, aborted(signal).then(() => null)]));
-  const lacking = await tryList(url, config);
+  const lacking = await checkList(url, config);
   return [await reach(url, config, signal), ...behaviour.findings, ...(lacking === null ? [] : [lacking])];
 }
 

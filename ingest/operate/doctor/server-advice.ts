@@ -9,7 +9,7 @@ const AWAY =
 const CERTIFICATE = new RegExp(
   [CERTIFICATE_EXPIRED, CERTIFICATE_OF_ANOTHER, UNTRUSTED, 'CERT', 'SELF_SIGNED', 'UNABLE_TO'].join('|'),
 );
-const ON_CERTIFICATE =
+const CERTIFICATE_ADVICE =
   'have it renewed, name the host that it is for, or have NODE_EXTRA_CA_CERTS name who signed it';
 
 export const KAFKA_ADVICE: Advice = [
@@ -17,7 +17,7 @@ export const KAFKA_ADVICE: Advice = [
   [/mechanism/i, 'set KAFKA_SASL_MECHANISM to one that the brokers take'],
   [/authentication/i, 'set KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD to a login of the brokers'],
   [/SASL state/i, 'its port takes no login: leave KAFKA_SASL_MECHANISM unset, or name the port that does'],
-  [CERTIFICATE, ON_CERTIFICATE],
+  [CERTIFICATE, CERTIFICATE_ADVICE],
   [
     /closed|ECONNRESET|no Kafka broker/i,
     'is its port right, KAFKA_TLS set where it wants TLS alone, and KAFKA_SASL_MECHANISM where it wants a login?',
@@ -30,7 +30,7 @@ export const CLICKHOUSE_ADVICE: Advice = [
     /HTTP 40[13]|authentication|password/i,
     'put a login of the server into it: https://user:password@host:port/database',
   ],
-  [CERTIFICATE, ON_CERTIFICATE],
+  [CERTIFICATE, CERTIFICATE_ADVICE],
   [AWAY, 'does the server run, and are host and port right?'],
   [/./, 'is its port the one of HTTP (8123, or 8443 with https://)?'],
 ];
@@ -41,14 +41,14 @@ export const POSTGRES_ADVICE: Advice = [
     'put a login of the server into it: postgres://user:password@host:port/database',
   ],
   [/database .* does not exist/i, 'make the database, or name one that is there'],
-  [CERTIFICATE, ON_CERTIFICATE],
+  [CERTIFICATE, CERTIFICATE_ADVICE],
   [AWAY, 'does the server run, and are host and port right?'],
 ];
 
 const MOST_WORDS = 150;
 
 /** The answer of a server. @throws Error with the server's words and what to do behind them */
-export async function advised<T>(advice: Advice, ask: () => Promise<T>): Promise<T> {
+export async function withAdvice<T>(advice: Advice, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (cause) {

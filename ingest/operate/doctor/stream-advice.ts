@@ -6,7 +6,7 @@ import {
   type StreamEndedError,
 } from '../../stream/geyser/ended.ts';
 
-export const ON_LIMIT = 'end other streams of this token, or take a larger plan';
+export const LIMIT_ADVICE = 'end other streams of this token, or take a larger plan';
 
 const ENDS = 'it takes the request and ends it; ask the provider';
 
@@ -20,7 +20,7 @@ const ADVICE: Partial<Record<number, string>> = {
   [status.UNAUTHENTICATED]: "set YELLOWSTONE_X_TOKEN to the provider's token",
   [status.PERMISSION_DENIED]: "set YELLOWSTONE_X_TOKEN to the provider's token",
   [status.UNIMPLEMENTED]: 'no Yellowstone gRPC server is there',
-  [status.RESOURCE_EXHAUSTED]: ON_LIMIT,
+  [status.RESOURCE_EXHAUSTED]: LIMIT_ADVICE,
   [status.INTERNAL]:
     'something answers there that is no Yellowstone gRPC server, or a broken one; ask the provider',
   [status.INVALID_ARGUMENT]:
@@ -30,7 +30,7 @@ const ADVICE: Partial<Record<number, string>> = {
 /** Whether the provider ended the stream for being read too slowly, which each says in words of its own. */
 export const saysLagging = ({ message }: StreamEndedError): boolean => /\blag/i.test(message);
 
-export const ON_LAGGING =
+export const LAGGING_ADVICE =
   'it cuts off who reads too slowly: run nearer to it, or take a plan with more bandwidth';
 
 /** Characters shown of the error that ended the stream: what to do stands behind them in the same line. */
@@ -54,7 +54,7 @@ function onCertificate(ended: StreamEndedError): string {
 /** Why no stream came about, and what to do. */
 export function noStream(ended: StreamEndedError): string {
   const advice = saysLagging(ended)
-    ? ON_LAGGING
+    ? LAGGING_ADVICE
     : isCertificateProblem(ended)
       ? onCertificate(ended)
       : ADVICE[ended.code ?? -1];

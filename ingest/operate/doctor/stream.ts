@@ -14,7 +14,7 @@ import {
 } from '../../stream/geyser/ended.ts';
 import { isParentless, PARENTLESS, type Update } from '../../stream/geyser/update.ts';
 import type { Finding } from './finding.ts';
-import { noStream, ON_LAGGING, ON_LIMIT, saysLagging } from './stream-advice.ts';
+import { LAGGING_ADVICE, LIMIT_ADVICE, noStream, saysLagging } from './stream-advice.ts';
 
 const ON_PARENTLESS =
   'no slot can be put in order, and nothing is indexed; ask the provider, or name another endpoint';
@@ -177,7 +177,7 @@ async function isRefusedAlone(
 function triedInVain(what: 'replay' | 'filters', tried: Update | StreamEndedError): Finding | null {
   if (!(tried instanceof StreamEndedError) || tried.cancelled) return null;
   if (!saysLagging(tried) && !limitsStreams(tried) && mayBeCausedByRequest(tried)) return null;
-  const advice = saysLagging(tried) ? ON_LAGGING : limitsStreams(tried) ? ON_LIMIT : 'run it again';
+  const advice = saysLagging(tried) ? LAGGING_ADVICE : limitsStreams(tried) ? LIMIT_ADVICE : 'run it again';
   return { mark: 'note', text: `${what}: not known, for the stream ended (${tried.message}): ${advice}` };
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../geyser/ended.ts';
 
 /** What the next request for followed addresses asks for, after what the provider has refused. Pure. */
-export interface Ask {
+export interface RequestScope {
   /** Most addresses of one request; null: all of them. */
   cap: number | null;
   /** Whether a replay is asked for. */
@@ -17,7 +17,7 @@ export interface Ask {
   silent: number;
 }
 
-export const ASK_ALL: Ask = { cap: null, replay: true, silent: 0 };
+export const FULL_SCOPE: RequestScope = { cap: null, replay: true, silent: 0 };
 
 /** Such ends until fewer addresses are tried. */
 const SILENT_ENDS = 2;
@@ -32,7 +32,7 @@ export interface Tried {
  * What to ask for after a request ended the stream before it was seen to work: as many addresses as the refusal names,
  * else no replay where that may be what is refused, else half as many addresses.
  */
-export function askAfter(ask: Ask, tried: Tried, ended: StreamEndedError): Ask {
+export function scopeAfter(ask: RequestScope, tried: Tried, ended: StreamEndedError): RequestScope {
   // This side ended the stream for its silence: that is no refusal of the addresses, but the replay may bring nothing.
   if (ended.cancelled) {
     if (!tried.replay) return ask;

@@ -16,29 +16,29 @@ export interface LostBefore {
  * A loss stands in the log before any marker of a slot behind it. The return stands behind the marker of the slot from
  * which on the address is carried: a process that goes on from the last marker never begins before that slot.
  */
-export interface Carried {
+export interface CarriedAddresses {
   /** These addresses came up: no stream carries them yet, and nothing was known of them before. */
   added(addresses: readonly string[]): void;
   /** No stream carries these behind that slot; states of them may be known from before. */
   lost(addresses: readonly string[], after: bigint): void;
   /** These left the rota: a request asks for them instead. */
-  left(addresses: readonly string[]): void;
+  leftRota(addresses: readonly string[]): void;
   /**
    * These are asked for by a request that is at work from that slot on, and are being read over RPC at that slot or
    * later.
    */
-  read(addresses: readonly string[], from: bigint): void;
+  readOverRpc(addresses: readonly string[], from: bigint): void;
   /** A block meta of a slot came by the last request, which asks for those addresses. */
-  atWork(slot: bigint, addresses: () => readonly string[]): void;
+  requestAtWork(slot: bigint, addresses: () => readonly string[]): void;
   /** A state goes into the log, from whatever source. */
-  told(record: AccountRecord): void;
+  stateLogged(record: AccountRecord): void;
   /** The log has a marker that says that followed addresses are in it up to this slot. */
-  marked(slot: bigint): void;
+  markerLogged(slot: bigint): void;
   /** Adds losses that the log told before this process began, and that are known only now. */
-  takeUp(lost: readonly LostBefore[]): void;
+  addEarlierLosses(lost: readonly LostBefore[]): void;
 }
 
-export interface CarriedOptions {
+export interface CarriedAddressesOptions {
   lost: readonly LostBefore[];
   expectedAt(address: Uint8Array): ExpectedAccount | null;
   /** Unix seconds of a slot; null where it is not remembered. */
@@ -54,7 +54,13 @@ const KEPT: Record<ExpectedAccount, boolean> = {
   ...{ mint: false, metadata: false, program: false },
 };
 
-export function createCarried({ lost, expectedAt, timeOf, send, reread }: CarriedOptions): Carried {
+export function createCarriedAddresses({
+  lost,
+  expectedAt,
+  timeOf,
+  send,
+  reread,
+}: CarriedAddressesOptions): CarriedAddresses {
   /** Addresses that no stream carries, with the first and the last slot behind which each was told to be lost. */
   const open = new Map(lost.map(({ address, first, last }) => [address, { first, last }]));
   /** Those of them that are not read in turns: a request asks for them, or soon will. */
@@ -106,10 +112,10 @@ export function createCarried({ lost, expectedAt, timeOf, send, reread }: Carrie
       }
       lose(addresses, after);
     },
-    left: (addresses) => {
+    leftRota: (addresses) => {
       for (const address of addresses) if (open.has(address)) wait(address);
     },
-    read: (addresses, from) => {
+    readOverRpc: (addresses, from) => {
       for (const address of addresses) {
         if (fresh.has(address)) fresh.set(address, from);
         if (!open.has(address)) continue;
@@ -117,7 +123,7 @@ export function createCarried({ lost, expectedAt, timeOf, send, reread }: Carrie
         hasNew = true;
       }
     },
-    atWork: (slot, addresses) => {
+    requestAtWork: (slot, addresses) => {
       if (!hasNew) return;
       hasNew = false;
       const again: string[] = [];
@@ -137,7 +143,7 @@ export function createCarried({ lost, expectedAt, timeOf, send, reread }: Carrie
       }
       if (again.length > 0) reread(again, notBefore);
     },
-    told: (record) => {
+    stateLogged: (record) => {
       if (fresh.size === 0 || record.source !== 'rpc') return;
       const address = encodeBase58(record.address);
       const from = fresh.get(address);
@@ -150,7 +156,7 @@ export function createCarried({ lost, expectedAt, timeOf, send, reread }: Carrie
       wait(address);
       if (from !== null) readFrom.set(address, from);
     },
-    marked: (slot) => {
+    markerLogged: (slot) => {
       if (ending.size === 0) return;
       const records: CarriedRecord[] = [];
       for (const [address, from] of ending) {
@@ -161,7 +167,7 @@ export function createCarried({ lost, expectedAt, timeOf, send, reread }: Carrie
       }
       if (records.length > 0) send(records);
     },
-    takeUp: (before) => {
+    addEarlierLosses: (before) => {
       for (const { address, first, last } of before) {
         const known = open.get(address);
         if (known === undefined) wait(address);

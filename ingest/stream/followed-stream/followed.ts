@@ -9,7 +9,7 @@ import type { AccountUpdate } from '../geyser/update.ts';
 import type { StreamLimits } from '../limits.ts';
 import type { Slots, SlotsOutput } from '../slots/machine.ts';
 import { newestSlot, waitForStream } from '../sweeps/wait-for-stream.ts';
-import { createCarried, type LostBefore } from './carried.ts';
+import { createCarriedAddresses, type LostBefore } from './carried.ts';
 import type { Followed } from './followed-status.ts';
 import { createLeftRota } from './left-rota.ts';
 import type { FollowedStream, FollowedStreamOptions } from './port.ts';
@@ -54,7 +54,7 @@ export interface FollowedStates extends FollowedStream {
   /** Addresses that came up before this process began, and are asked for only now. */
   addLate(addresses: readonly string[]): void;
   /** Adds losses that the log told before this process began, and that are known only now. */
-  takeUp(lost: readonly LostBefore[]): void;
+  addEarlierLosses(lost: readonly LostBefore[]): void;
 }
 
 const RECORDS_AT_ONCE = 5_000;
@@ -71,10 +71,10 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
   };
   const reread = readBy(options.reread);
   const asCarried = (read: FollowedOptions['read']) => (addresses: readonly string[], notBefore: bigint) => {
-    carried.read(addresses, notBefore);
+    carried.readOverRpc(addresses, notBefore);
     readBy(read)(addresses, notBefore);
   };
-  const carried = createCarried({
+  const carried = createCarriedAddresses({
     ...{ lost: options.lost, expectedAt: options.expectedAt, reread },
     timeOf: (slot) => slots.timeOf(slot) ?? beside.timeOf(slot),
     send: (records) => {
@@ -93,7 +93,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     onJoined: (addresses) => carried.lost(addresses, beside.cover.brought() ?? 0n),
     onLeft: (addresses, read) => {
       leftRota.left(read);
-      carried.left(addresses);
+      carried.leftRota(addresses);
     },
     ...(options.rotaMs === undefined ? {} : { everyMs: options.rotaMs }),
     ...{ logger, signal },
@@ -116,7 +116,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     onLate: (update) => handle(lateOutput(slots, beside, asSeen(update))),
     read: asCarried(options.read),
     reread: asCarried(options.reread),
-    onAtWork: carried.atWork,
+    onAtWork: carried.requestAtWork,
     onCeiling: (ceiling) => {
       for (const output of slots.hold(ceiling)) handle(output);
     },
@@ -124,7 +124,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     onReached: () => {
       const marker = beside.cover.catchUpMarker();
       if (marker === null) return;
-      void options.send([marker]).then(() => carried.marked(marker.followed?.slot ?? marker.slot));
+      void options.send([marker]).then(() => carried.markerLogged(marker.followed?.slot ?? marker.slot));
     },
     onFollowed: (followed, rest) => {
       if (rest !== overRpc) {
@@ -140,7 +140,7 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     upTo: (slot) => beside.upTo(slot).map(asSeen),
     told: (record) => {
       if (record.source === 'rpc') leftRota.read(record.address, record.slot);
-      carried.told(record);
+      carried.stateLogged(record);
       if (!isBesideBalance(record)) rota.told(record);
     },
     add: (addresses) => {
@@ -149,11 +149,11 @@ export function createFollowed(options: FollowedOptions): FollowedStates {
     },
     addLate: (addresses) => {
       carried.lost(addresses, options.position?.followed ?? 0n);
-      carried.left(addresses);
+      carried.leftRota(addresses);
       beside.add(addresses);
     },
-    takeUp: carried.takeUp,
-    onMarked: carried.marked,
+    addEarlierLosses: carried.addEarlierLosses,
+    onMarked: carried.markerLogged,
     onNamed: (address, isNamed) => (isNamed ? rota.join(address) : rota.leave(address)),
   };
 }

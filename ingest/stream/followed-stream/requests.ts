@@ -1,6 +1,6 @@
 import type { Subscription } from '../geyser/client.ts';
 import type { StreamEndedError } from '../geyser/ended.ts';
-import { ASK_ALL, type Ask, askAfter, type Tried } from './after-refusal.ts';
+import { FULL_SCOPE, type RequestScope, scopeAfter, type Tried } from './after-refusal.ts';
 
 /** The requests for followed addresses, and what the provider made of them. */
 export interface FollowedRequests {
@@ -15,7 +15,7 @@ export interface FollowedRequests {
   atWork(filter: string): string | null;
   /** Whether the last request was seen at work. */
   hasWorked(): boolean;
-  ask(): Ask;
+  ask(): RequestScope;
   /** The stream ended before the request was seen at work. */
   ended(why: StreamEndedError): void;
   /** No replay is asked for the next time. */
@@ -46,7 +46,7 @@ export function createFollowedRequests({
   addresses,
   onRequest,
 }: FollowedRequestsOptions): FollowedRequests {
-  let ask: Ask = ASK_ALL;
+  let ask: RequestScope = FULL_SCOPE;
   let tried: Tried | null = null;
   let requests = 0;
   /** Block metas since the last request. */
@@ -76,13 +76,13 @@ export function createFollowedRequests({
     hasWorked: () => tried === null,
     ask: () => ask,
     ended: (why) => {
-      if (tried !== null) ask = askAfter(ask, tried, why);
+      if (tried !== null) ask = scopeAfter(ask, tried, why);
     },
     withoutReplay: () => {
       ask = { ...ask, replay: false };
     },
     reset: () => {
-      ask = ASK_ALL;
+      ask = FULL_SCOPE;
     },
   };
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
 import { agentChangedBehind } from '../../../clickhouse/queries/activity/agent-changes.ts';
 import { policiesAt, policySlots } from '../../../clickhouse/queries/states/policy.ts';
-import { type Group, grouped } from '../../../schemas/extract/groups.ts';
+import { type EventGroup, groupedEvents } from '../../../schemas/extract/groups.ts';
 import { storedSummary } from '../../../schemas/program/stored-summary.ts';
 import { decodeKey } from '../../../schemas/solana/base58.ts';
 import { freshDatabase } from '../../support/database.ts';
@@ -21,12 +21,12 @@ const set = (mint: string, slot: number, change: object = {}) =>
     ...change,
   });
 
-const [thereAndBack] = grouped(
+const [thereAndBack] = groupedEvents(
   ['b', 'a'].map((agent, place) => ({
     ...{ event: 'AgentSet', of: null, place },
     fields: { newAgent: decodeKey(key(agent)) as Uint8Array },
   })),
-) as [Group];
+) as [EventGroup];
 
 test('the newest change of an agent is told to whoever asks from before it', async () => {
   await store.insert('events', [

@@ -197,7 +197,7 @@ test.each(CANNOT)(
     for (const one of KEYS.slice(0, 20)) cells.set(kind, one, { value: [], until: 0, text, size: 0 }, now);
     cells.markInUse(kind, now);
     expect(folding.isUnderWay()).toBe(false);
-    folding.goOn(now);
+    folding.readMore(now);
     expect(folding.isUnderWay()).toBe(true);
     await awaited(() => expect([cells.folded(kind)?.isEmpty(), looks]).toEqual([true, 2]));
     await awaited(() => expect(folding.isUnderWay()).toBe(false));
@@ -230,10 +230,10 @@ test.each([
   cells.markInUse('claims', 0);
   (await folding.begin(['claims']))();
   expect([cells.has('claims', HIGH), looks, sums]).toEqual([false, 1, 0]);
-  folding.goOn(0);
+  folding.readMore(0);
   await awaited(() => expect(folding.isUnderWay()).toBe(false));
   expect([cells.has('claims', HIGH), looks, sums]).toEqual(outcome);
-  folding.goOn(0);
+  folding.readMore(0);
   await awaited(() => expect(folding.isUnderWay()).toBe(false));
   expect(looks).toBe(2);
 });
@@ -259,7 +259,7 @@ test('a key with more rows than are read at once is asked for by itself; all tha
   });
   (await folding.begin(['venueAccounts']))();
   cells.markInUse('venueAccounts', 0);
-  folding.goOn(0);
+  folding.readMore(0);
   await awaited(() => expect(folding.isUnderWay()).toBe(false));
   const known = KEYS.map((one) => cells.get('venueAccounts', one)?.value);
   const expected = KEYS.map((_, at) => found(at));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { touchedNothing } from '../../../api/latest/ranked/apply.ts';
-import { type OrderPlace, placesOf, risingOf } from '../../../api/latest/ranked/direction.ts';
+import { ascendingPlaces, type OrderPlace, placesOf } from '../../../api/latest/ranked/direction.ts';
 import { createOrder, type Filtered } from '../../../api/latest/ranked/order.ts';
 import { createOrders } from '../../../api/latest/ranked/ranking.ts';
 import { type RankedRow, rankedRow } from '../../../api/latest/ranked/row.ts';
@@ -62,7 +62,8 @@ test('an order that is told what changed is the order that is sorted anew', () =
           // A filtered list is brought up to date by one step or by several.
           if (looks) filtered = order.filter(isOdd, filtered);
           const odd = mints.filter((mint) => isOdd(rows.get(Number(mint)) as RankedRow));
-          if (looks) expect(told(placesOf(risingOf([filtered?.places ?? []]), 0, 100, down))).toEqual(odd);
+          if (looks)
+            expect(told(placesOf(ascendingPlaces([filtered?.places ?? []]), 0, 100, down))).toEqual(odd);
           expect(order.size()).toBe(mints.length);
         }
       },

@@ -120,7 +120,7 @@ test('where nobody waits for it, what comes behind a batch goes together, and at
   await log.append([account(2n), marker(2n)]);
   await log.append([account(3n), marker(3n)]);
   held = 0;
-  log.hurry();
+  log.handOutNow();
   await awaited(() => expect(slots.slice(1)).toEqual([[2n, 2n, 3n, 3n]]));
   await log.append([marker(4n)]);
   await awaited(() => expect(slots.slice(2)).toEqual([[4n]]));

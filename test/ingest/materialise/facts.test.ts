@@ -13,7 +13,7 @@ import {
   unresolvedTransactions,
 } from '../../../clickhouse/queries/progress/stream-store.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
-import { factsInTurns } from '../../../ingest/materialise/rows/facts.ts';
+import { factsYielding } from '../../../ingest/materialise/rows/facts.ts';
 import { settledFacts } from '../../../ingest/materialise/settled-profits.ts';
 import { EVENTS } from '../../../schemas/program/idl.ts';
 import type { DeadLetterRecord, GapRecord, LogRecord } from '../../../schemas/records.ts';
@@ -151,7 +151,7 @@ describe('a transaction', () => {
     const records = Array.from({ length: 10 }, (_, at) => transaction(`t${at}`, 5n, [], { payload }));
     let turns = 0;
     let isRead = false;
-    const reading = factsInTurns(records, PROGRAM, 0).finally(() => {
+    const reading = factsYielding(records, PROGRAM, 0).finally(() => {
       isRead = true;
     });
     for (; !isRead; turns += 1) await breathe();

@@ -8,7 +8,7 @@ import { type RpcServer, serveRpc } from '../../../devnet/rpc/server.ts';
 import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
 import { checkRpc } from '../../../ingest/operate/doctor/rpc.ts';
-import { tryTransactions } from '../../../ingest/operate/doctor/rpc-transactions.ts';
+import { checkTransactions } from '../../../ingest/operate/doctor/rpc-transactions.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import { MAX_BYTES } from '../../../runtime/rpc/reply-bounds.ts';
@@ -268,6 +268,6 @@ test('a transaction that failed before it ran has neither logs nor calls at any 
   const failed = { slot: 5, blockTime: 1, meta, transaction: {} };
   const listed = [{ signature: 'any', slot: 5n, blockTime: 1, failed: true }];
   const ask = async (_method: string, _params: unknown, read: (result: unknown) => unknown) => read(failed);
-  const findings = await tryTransactions(listed as never, ask as never);
+  const findings = await checkTransactions(listed as never, ask as never);
   expect(findings.filter((one) => one !== null)).toEqual([]);
 });

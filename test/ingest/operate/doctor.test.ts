@@ -3,7 +3,11 @@ import { afterEach, expect, test } from 'vitest';
 import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { checkKafka } from '../../../ingest/operate/doctor/kafka.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
-import { advised, CLICKHOUSE_ADVICE, POSTGRES_ADVICE } from '../../../ingest/operate/doctor/server-advice.ts';
+import {
+  CLICKHOUSE_ADVICE,
+  POSTGRES_ADVICE,
+  withAdvice,
+} from '../../../ingest/operate/doctor/server-advice.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
 import { type AnsweringServer, deadUrl, serveAnswers } from '../../support/answering.ts';
 import { brokerMissing } from '../../support/kafka.ts';
@@ -127,7 +131,7 @@ test('something else that listens is told from a broker', async () => {
 
 test('what a database says of a login, a database or a port that is wrong stands in front of what to do', async () => {
   const said = (words: string, advice = POSTGRES_ADVICE) =>
-    advised(advice, () => Promise.reject(new Error(words))).catch((error: Error) => error.message);
+    withAdvice(advice, () => Promise.reject(new Error(words))).catch((error: Error) => error.message);
   const login = 'put a login of the server into it: ';
   expect(await said('password authentication failed for user "x"')).toContain(`"x": ${login}postgres://`);
   expect(await said('database "x" does not exist')).toMatch(/: make the database, or name one/);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCarried, type LostBefore } from '../../../ingest/stream/followed-stream/carried.ts';
+import { createCarriedAddresses, type LostBefore } from '../../../ingest/stream/followed-stream/carried.ts';
 import type { AccountRecord, ExpectedAccount } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { account, key, rawKey } from '../materialise/support/records.ts';
@@ -12,7 +12,7 @@ const EXPECTED: Record<string, ExpectedAccount> = { policy: 'program', mint: 'mi
 /** Notes in words what it logs and what it has read over RPC. */
 function setUp(lost: readonly LostBefore[] = []) {
   const done: string[] = [];
-  const carried = createCarried({
+  const carried = createCarriedAddresses({
     lost,
     expectedAt: (address) => EXPECTED[nameOf(encodeBase58(address))] ?? 'token_account',
     timeOf: (slot) => (slot < 1_000n ? Number(slot) * 10 : null),
@@ -26,9 +26,9 @@ function setUp(lost: readonly LostBefore[] = []) {
 }
 const keys = (...names: string[]) => names.map(key);
 const atWorkOf =
-  (carried: ReturnType<typeof createCarried>) =>
+  (carried: ReturnType<typeof createCarriedAddresses>) =>
   (slot: bigint, ...names: string[]) =>
-    carried.atWork(slot, () => keys(...names));
+    carried.requestAtWork(slot, () => keys(...names));
 const reading = (name: string, slot: bigint, source: AccountRecord['source'] = 'rpc'): AccountRecord => ({
   ...account(name, rawKey('owner'), new Uint8Array(1), { slot, source }),
 });
@@ -37,9 +37,9 @@ test('an address that goes into the turns is lost, however often it is read ther
   const { carried, told } = setUp();
   carried.lost(keys('a', 'b'), 7n);
   expect(told()).toEqual(['a lost behind 7', 'b lost behind 7']);
-  for (const slot of [8n, 9n]) carried.told(reading('a', slot));
+  for (const slot of [8n, 9n]) carried.stateLogged(reading('a', slot));
   carried.lost(keys('a'), 12n);
-  carried.marked(20n);
+  carried.markerLogged(20n);
   expect(told()).toEqual([]);
 });
 
@@ -53,15 +53,15 @@ describe('one that leaves the turns', () => {
   test('is carried from where it was read by a request that is at work, behind the marker of that slot', () => {
     const { carried, told, atWork } = setUp();
     carried.lost(keys('a'), 7n);
-    carried.left(keys('a'));
+    carried.leftRota(keys('a'));
     atWork(9n, 'b');
-    carried.read(keys('a'), 11n);
+    carried.readOverRpc(keys('a'), 11n);
     atWork(11n, 'a', 'b');
-    carried.marked(10n);
+    carried.markerLogged(10n);
     expect(told()).toEqual(['a lost behind 7']);
-    carried.marked(11n);
+    carried.markerLogged(11n);
     expect(told()).toEqual(['a carried behind 11']);
-    carried.marked(12n);
+    carried.markerLogged(12n);
     atWork(12n, 'a', 'b');
     expect(told()).toEqual([]);
   });
@@ -69,21 +69,21 @@ describe('one that leaves the turns', () => {
   test('is lost still where it goes into them again before', () => {
     const { carried, told, atWork } = setUp();
     carried.lost(keys('a'), 7n);
-    carried.left(keys('a'));
-    carried.read(keys('a'), 11n);
+    carried.leftRota(keys('a'));
+    carried.readOverRpc(keys('a'), 11n);
     atWork(11n, 'a');
     carried.lost(keys('a'), 10n);
-    carried.marked(20n);
+    carried.markerLogged(20n);
     expect(told()).toEqual(['a lost behind 7']);
   });
 
   test('is lost anew where it goes into them again behind that', () => {
     const { carried, told, atWork } = setUp();
     carried.lost(keys('a'), 7n);
-    carried.left(keys('a'));
-    carried.read(keys('a'), 11n);
+    carried.leftRota(keys('a'));
+    carried.readOverRpc(keys('a'), 11n);
     atWork(11n, 'a');
-    carried.marked(11n);
+    carried.markerLogged(11n);
     carried.lost(keys('a'), 11n);
     expect(told()).toEqual(['a lost behind 7', 'a carried behind 11', 'a lost behind 11']);
   });
@@ -93,11 +93,11 @@ describe('one that came up', () => {
   test('needs no word where it is first read once it is carried', () => {
     const { carried, told, atWork } = setUp();
     carried.added(keys('a'));
-    carried.read(keys('a'), 11n);
+    carried.readOverRpc(keys('a'), 11n);
     atWork(11n, 'a');
-    carried.told(reading('a', 11n));
-    carried.told(reading('a', 12n));
-    carried.marked(12n);
+    carried.stateLogged(reading('a', 11n));
+    carried.stateLogged(reading('a', 12n));
+    carried.markerLogged(12n);
     expect(told()).toEqual([]);
   });
 
@@ -106,12 +106,12 @@ describe('one that came up', () => {
     (when) => {
       const { carried, told, atWork } = setUp();
       carried.added(keys('a'));
-      if (when === 'before') carried.told(reading('a', 9n));
-      carried.read(keys('a'), 11n);
+      if (when === 'before') carried.stateLogged(reading('a', 9n));
+      carried.readOverRpc(keys('a'), 11n);
       atWork(11n, 'a');
-      if (when === 'behind') carried.told(reading('a', 9n));
+      if (when === 'behind') carried.stateLogged(reading('a', 9n));
       atWork(12n, 'a');
-      carried.marked(12n);
+      carried.markerLogged(12n);
       expect(told()).toEqual(['a lost behind 9', 'a carried behind 11']);
     },
   );
@@ -135,18 +135,18 @@ describe('what was lost when a process began', () => {
   test('is read and carried behind all that was told of it', () => {
     const { carried, told, atWork } = setUp([before]);
     atWork(21n, 'a');
-    carried.marked(30n);
+    carried.markerLogged(30n);
     expect(told()).toEqual(['read a at 31']);
-    carried.marked(31n);
+    carried.markerLogged(31n);
     expect(told()).toEqual(['a carried behind 31']);
   });
 
   test('is the same where that is known only later', () => {
     const { carried, told, atWork } = setUp();
     atWork(21n, 'a');
-    carried.takeUp([before]);
+    carried.addEarlierLosses([before]);
     atWork(40n, 'a');
-    carried.marked(40n);
+    carried.markerLogged(40n);
     expect(told()).toEqual(['read a at 40', 'a carried behind 40']);
   });
 });

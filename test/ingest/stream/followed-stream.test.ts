@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ASK_ALL, type Ask, askAfter } from '../../../ingest/stream/followed-stream/after-refusal.ts';
+import {
+  FULL_SCOPE,
+  type RequestScope,
+  scopeAfter,
+} from '../../../ingest/stream/followed-stream/after-refusal.ts';
 import { createFollowedCover } from '../../../ingest/stream/followed-stream/cover.ts';
 import { createFollowedStatus } from '../../../ingest/stream/followed-stream/followed-status.ts';
 import { createReleaseCeiling } from '../../../ingest/stream/followed-stream/release-ceiling.ts';
@@ -56,44 +60,47 @@ test('what is served of an end holds nothing of what the provider or the connect
 
 test('a refused filter is asked for as many as the words name, else for half; silence is tried twice', () => {
   const tried = { addresses: 100, replay: false };
-  const cap = (ask: Ask, code: number, message: string) => askAfter(ask, tried, ended(code, message)).cap;
+  const cap = (ask: RequestScope, code: number, message: string) =>
+    scopeAfter(ask, tried, ended(code, message)).cap;
   const words = 'failed to create filter: Max amount of Pubkeys reached, only 10 allowed';
-  expect(cap(ASK_ALL, INVALID_ARGUMENT, words)).toBe(10);
-  expect(cap(ASK_ALL, INVALID_ARGUMENT, 'the limit of accounts is 64')).toBe(64);
-  expect(cap(ASK_ALL, INVALID_ARGUMENT, 'too many')).toBe(50);
-  const once = askAfter(ASK_ALL, tried, ended(OK, ''));
+  expect(cap(FULL_SCOPE, INVALID_ARGUMENT, words)).toBe(10);
+  expect(cap(FULL_SCOPE, INVALID_ARGUMENT, 'the limit of accounts is 64')).toBe(64);
+  expect(cap(FULL_SCOPE, INVALID_ARGUMENT, 'too many')).toBe(50);
+  const once = scopeAfter(FULL_SCOPE, tried, ended(OK, ''));
   expect(once).toMatchObject({ cap: null, silent: 1 });
   expect(cap(once, OK, '')).toBe(50);
-  expect(askAfter(ASK_ALL, tried, ended(UNAVAILABLE, 'gone'))).toEqual(ASK_ALL);
-  expect(askAfter(ASK_ALL, { addresses: 1, replay: false }, ended(INVALID_ARGUMENT, 'no'))).toMatchObject({
+  expect(scopeAfter(FULL_SCOPE, tried, ended(UNAVAILABLE, 'gone'))).toEqual(FULL_SCOPE);
+  expect(
+    scopeAfter(FULL_SCOPE, { addresses: 1, replay: false }, ended(INVALID_ARGUMENT, 'no')),
+  ).toMatchObject({
     cap: 0,
   });
 });
 
 test('a limit of streams, or of how much is had in a time, is none of addresses', () => {
   const tried = { addresses: 100, replay: false };
-  const after = (words: string) => askAfter(ASK_ALL, tried, ended(RESOURCE_EXHAUSTED, words));
-  expect(after('Too many connections: the limit of 5 is reached')).toEqual(ASK_ALL);
-  expect(after('quota exceeded')).toEqual(ASK_ALL);
-  expect(after('rate limit of 10 requests per second')).toEqual(ASK_ALL);
+  const after = (words: string) => scopeAfter(FULL_SCOPE, tried, ended(RESOURCE_EXHAUSTED, words));
+  expect(after('Too many connections: the limit of 5 is reached')).toEqual(FULL_SCOPE);
+  expect(after('quota exceeded')).toEqual(FULL_SCOPE);
+  expect(after('rate limit of 10 requests per second')).toEqual(FULL_SCOPE);
   expect(after('at most 5 addresses in a stream: max 5')).toMatchObject({ cap: 5 });
   expect(after('message larger than max (5000000 vs. 4194304)')).toMatchObject({ cap: 50 });
 });
 
 test('where a replay was asked for it is left out first, unless the words are about addresses', () => {
   const tried = { addresses: 100, replay: true };
-  expect(askAfter(ASK_ALL, tried, ended(INTERNAL, 'from_slot is not supported'))).toMatchObject({
+  expect(scopeAfter(FULL_SCOPE, tried, ended(INTERNAL, 'from_slot is not supported'))).toMatchObject({
     replay: false,
     cap: null,
   });
-  expect(askAfter(ASK_ALL, tried, ended(OK, ''))).toMatchObject({ replay: false, cap: null });
-  const silent = askAfter(ASK_ALL, tried, ended(CANCELLED, 'no new slot for 30000 ms'));
+  expect(scopeAfter(FULL_SCOPE, tried, ended(OK, ''))).toMatchObject({ replay: false, cap: null });
+  const silent = scopeAfter(FULL_SCOPE, tried, ended(CANCELLED, 'no new slot for 30000 ms'));
   expect(silent).toMatchObject({ replay: true, cap: null });
-  expect(askAfter(silent, tried, ended(CANCELLED, 'no new slot for 30000 ms'))).toMatchObject({
+  expect(scopeAfter(silent, tried, ended(CANCELLED, 'no new slot for 30000 ms'))).toMatchObject({
     replay: false,
     cap: null,
   });
-  expect(askAfter(ASK_ALL, tried, ended(INVALID_ARGUMENT, 'only 7 allowed'))).toMatchObject({ cap: 7 });
+  expect(scopeAfter(FULL_SCOPE, tried, ended(INVALID_ARGUMENT, 'only 7 allowed'))).toMatchObject({ cap: 7 });
 });
 
 test('states are kept until the core releases their slot; what comes for it later is late, once', () => {

@@ -1,6 +1,6 @@
 import { encodeBase58 } from '../../../../schemas/solana/base58.ts';
 import { hourOf } from '../../../../schemas/units.ts';
-import { isFromRpc, type Seen } from '../seen.ts';
+import { isFromRpc, type SeenState } from '../seen.ts';
 
 /** The slot of the first state of an address in an hour. */
 export interface FirstSeen {
@@ -14,16 +14,16 @@ export interface FirstSeen {
  * was streamed. Each slot without a time counts as an hour of its own.
  */
 export interface Closings {
-  add(seen: Seen): void;
-  earlier(): Iterable<Seen>;
+  add(seen: SeenState): void;
+  earlier(): Iterable<SeenState>;
   /** Notes what the stream brought. */
-  streamed(seen: Seen): void;
+  streamed(seen: SeenState): void;
   /** The first states that the stream brought. */
   firsts(): Iterable<FirstSeen>;
 }
 
 export function createClosings(): Closings {
-  const closings = new Map<string, Seen>();
+  const closings = new Map<string, SeenState>();
   const firsts = new Map<string, FirstSeen>();
   return {
     add: (seen) => {
@@ -49,5 +49,5 @@ export function createClosings(): Closings {
 }
 
 /** A state that comes again counts as it came last, unless as `behind`: the earlier one knows how old the state is. */
-const isAgain = (seen: Seen, known: Seen): boolean =>
+const isAgain = (seen: SeenState, known: SeenState): boolean =>
   known.version === seen.version && seen.novelty !== 'behind';

@@ -1,4 +1,7 @@
-import { type Carried, createCarried } from '../../../../ingest/stream/followed-stream/carried.ts';
+import {
+  type CarriedAddresses,
+  createCarriedAddresses,
+} from '../../../../ingest/stream/followed-stream/carried.ts';
 import type { AccountRecord, LogRecord } from '../../../../schemas/records.ts';
 import { decodeKey } from '../../../../schemas/solana/base58.ts';
 import { tokenBytes } from './accounts.ts';
@@ -64,7 +67,7 @@ export function carriedStory(random: () => number, count: number): CarriedStory 
       ...{ source, slot: BigInt(slot), blockTime: timeAt(slot), expected: 'token_account' },
       ...(source === 'rpc' ? { writeVersion: (1n << 64n) - 1n, signature: null } : {}),
     });
-    carried.told(record);
+    carried.stateLogged(record);
     one.told = amount;
     put(record);
   };
@@ -76,17 +79,17 @@ export function carriedStory(random: () => number, count: number): CarriedStory 
     }
   };
   const streamed = () => accounts.filter(({ phase }) => phase.is === 'stream').map(({ address }) => address);
-  const begin = (): Carried => {
+  const begin = (): CarriedAddresses => {
     const known = uncarriedOf(log);
     // The store knows all losses that the log holds, or none of them yet.
     const isLate = pick(2) === 0;
-    const created = createCarried({
+    const created = createCarriedAddresses({
       ...{ lost: isLate ? [] : known, expectedAt: () => 'token_account' },
       timeOf: (slot) => (slot > 0n ? timeAt(Number(slot)) : null),
       send: (records) => records.forEach(put),
       reread: read,
     });
-    if (isLate) later(now + 1 + pick(3), () => created.takeUp(uncarriedOf(log)));
+    if (isLate) later(now + 1 + pick(3), () => created.addEarlierLosses(uncarriedOf(log)));
     return created;
   };
   let carried = begin();
@@ -98,7 +101,7 @@ export function carriedStory(random: () => number, count: number): CarriedStory 
   const ask = (one: One, from: number) => {
     one.phase = { is: 'asked', from };
     one.since = null;
-    carried.left([one.address]);
+    carried.leftRota([one.address]);
   };
   /** A process ends, and another goes on from a marker: what a stream carries is replayed from there. */
   const restart = (position: number) => {
@@ -134,13 +137,13 @@ export function carriedStory(random: () => number, count: number): CarriedStory 
         if (one.written.has(slot) && pick(2) === 0) state(one, slot, 'stream');
         one.phase = { is: 'stream' };
         one.since = slot + SETTLED_SLOTS;
-        carried.read([one.address], BigInt(slot));
+        carried.readOverRpc([one.address], BigInt(slot));
         read([one.address], BigInt(slot));
       } else if (one.phase.is === 'stream' && one.written.has(slot)) state(one, slot, 'stream');
     }
-    carried.atWork(BigInt(slot), streamed);
+    carried.requestAtWork(BigInt(slot), streamed);
     put({ kind: 'marker', slot: BigInt(slot), parent: BigInt(slot) - 1n, blockTime: timeAt(slot) });
-    carried.marked(BigInt(slot));
+    carried.markerLogged(BigInt(slot));
     for (const act of due.get(slot) ?? []) act();
     // At times a marker is not in every partition: nothing stands behind it, and the next process starts before it.
     const isWhole = log.at(-1)?.kind !== 'marker' || pick(20) > 0;

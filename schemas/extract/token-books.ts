@@ -3,7 +3,7 @@ import type { Call, ChainTransaction } from '../transaction/parts.ts';
 import { isTokenCall, type TokenMove, tokenEffects } from './token-moves.ts';
 
 /** The token accounts of a transaction: what every call moved, compared with the balances before and after. */
-export interface Books {
+export interface TokenBooks {
   /** Moves of a call and of everything below it, in order. */
   of(call: Call): TokenMove[];
   /**
@@ -19,7 +19,7 @@ export interface Books {
   mints(): Uint8Array[];
 }
 
-export function booksOf(tx: ChainTransaction): Books {
+export function tokenBooksOf(tx: ChainTransaction): TokenBooks {
   const { calls } = tx;
   const balances = tx.tokenBalances();
   const tokenCalls = calls.filter(isTokenCall);
