@@ -21,6 +21,7 @@ import type { Service } from '../runtime/process/service.ts';
 import { createRpc, type NodeWaits } from '../runtime/rpc/rpc.ts';
 import { decodeKey } from '../schemas/solana/base58.ts';
 import { type Counters, createCounters } from './counters.ts';
+import { lingerAfter } from './linger.ts';
 import { mustBeIndexedChain } from './local-chain.ts';
 import { openLog } from './log.ts';
 import { untilAnotherServes } from './other-serving.ts';
@@ -50,13 +51,6 @@ export interface SystemOptions {
   /** JSON-RPC address of the local chain; null where another chain is followed. */
   localRpc: string | null;
 }
-
-/**
- * After IDLE_MS without a request what comes is gathered for up to LINGER_MS and written together: writing a few
- * rows of two slots costs as much as writing those of one. A request hurries it.
- */
-const IDLE_MS = 10_000;
-const LINGER_MS = 800;
 
 /** All stages in one process: the same code as the separate processes run. */
 export async function startSystem(config: Config, options: SystemOptions): Promise<System> {
@@ -88,7 +82,7 @@ export async function startSystem(config: Config, options: SystemOptions): Promi
   const handOver = store.exclusive ? createHandOver() : null;
   const rpc = createRpc(rpcUrls, { commitment: config.commitment, waits });
   let idleMs = () => 0;
-  const lingerMs = () => (counters.gaps.size === 0 && idleMs() > IDLE_MS ? LINGER_MS : 0);
+  const lingerMs = () => (counters.gaps.size === 0 ? lingerAfter(idleMs()) : 0);
   const writing = materialiseMetrics(registry, async (topic) => log.ends(topic));
   letterMetrics(registry, () => store);
   const log = await openLog(config, store, logger, { lingerMs, onAssigned: writing.assigned, lease, signal });
