@@ -28,7 +28,7 @@ const [thereAndBack] = groupedEvents(
   })),
 ) as [EventGroup];
 
-test('the newest change of an agent is told to whoever asks from before it', async () => {
+test('agentChangedBehind finds the slot of the newest real change of the agent after a given slot, or null', async () => {
   await store.insert('events', [
     ...[set('one', 100), set('one', 120), set('two', 300)],
     // Neither of these changes who the agent is.
@@ -50,7 +50,7 @@ test('the newest change of an agent is told to whoever asks from before it', asy
   expect([await behind('back', 59n), await behind('back', 60n)]).toEqual([60n, null]);
 });
 
-test('the slot at which the index holds a policy is that of its newest state, and none where it is gone', async () => {
+test('the index holds a policy at the slot of its newest state, and at none if the policy is gone or unknown', async () => {
   const held = policyRow('held', 'usd', { slot: '41', version: '41' });
   await store.insert('policies', [held, { ...held, slot: '45', version: '45' }]);
   await store.insert('policies', [policyRow('gone', 'usd', { exists: 0 })]);

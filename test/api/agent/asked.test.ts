@@ -6,8 +6,8 @@ import { startAgentApi } from './support/agent-api.ts';
 import { OPEN, POST, refusalsOf } from './support/refused.ts';
 import { useAgentStage } from './support/stage.ts';
 
-/** How many requests one agent, or a stranger, can have the service send to node and venue. */
-describe('what is asked of others for an agent', () => {
+/** How many requests to node and venue one agent, or a stranger, can cause, and how long a page of positions gets. */
+describe('the cost of an agent’s requests', () => {
   const stage = useAgentStage('PGlite');
   const { refused, post, open, loggedIn, renew } = refusalsOf(stage);
   const readings = async (work: () => Promise<unknown>) => {
@@ -16,7 +16,7 @@ describe('what is asked of others for an agent', () => {
     return stage.rpc.asked.length;
   };
 
-  test('a post beyond its limit costs one reading, one accepted two', async () => {
+  test('an accepted post costs two readings of the chain, a post beyond the limit one', async () => {
     const { mint, token } = await loggedIn();
     expect(await readings(() => post(token))).toBe(2);
     for (let n = 1; n < 20; n += 1) await post(token);
@@ -24,7 +24,7 @@ describe('what is asked of others for an agent', () => {
     expect(await readings(() => refused(429, 'rate_limited', () => post(token)))).toBe(1);
   });
 
-  test('refusals by a limit count too: beyond sixty nothing is read of the chain', async () => {
+  test('refusals by a limit count as refused attempts: after 60 of them the chain is not read', async () => {
     const { mint, token } = await loggedIn();
     for (let n = 0; n < 80; n += 1) {
       await post(token);
@@ -34,14 +34,14 @@ describe('what is asked of others for an agent', () => {
     expect(beyond).toBe(0);
   });
 
-  test('an origin is read once: it is never edited', async () => {
+  test('the origin is read from the chain once: a second list of positions costs one reading', async () => {
     const { token } = await loggedIn();
     await stage.api.call('GET', 'options/positions', undefined, token);
     const list = () => stage.api.call('GET', 'options/positions', undefined, token);
     expect(await readings(list)).toBe(1);
   });
 
-  test('requests of one policy side by side share readings that began after them', async () => {
+  test('100 concurrent requests of one policy share readings of the chain: they cost fewer than 60', async () => {
     const { token } = await loggedIn();
     let lookedUp = 0;
     const db: Db = {
@@ -66,7 +66,7 @@ describe('what is asked of others for an agent', () => {
     expect(asked).toBeLessThan(60);
   });
 
-  test('a policy may ask 300 times at once and 5 times a second, 200 side by side; others go on', async () => {
+  test('a policy has a burst of 300 requests, 5 a second after it and 200 under way; others are unaffected', async () => {
     let now = 0;
     const budget = createRequestBudget(() => now);
     const ask = (mint: string) => budget(mint, async () => 'answered');
@@ -84,7 +84,7 @@ describe('what is asked of others for an agent', () => {
     expect(await ask('third')).toBe('answered');
   });
 
-  test('who polls faster than that is refused no posts for it: only what asks the chain counts as refused', async () => {
+  test('a 429 of the request budget is not counted as a refused attempt, and a later post is accepted', async () => {
     const { mint, token } = await loggedIn();
     const list = () => stage.api.call('GET', 'options/positions', undefined, token);
     // The clock stands: its budget for one moment is used up and does not refill, however long the test takes.
@@ -105,7 +105,7 @@ describe('what is asked of others for an agent', () => {
     await awaited(async () => expect((await post(token)).status).toBe(201));
   });
 
-  test('readings of all together have a budget; strangers use up that of strangers alone', async () => {
+  test('readings of the chain have a budget for all; requests without a session cannot use up that of sessions', async () => {
     const { mint, agent, token } = await loggedIn();
     const small = await startAgentApi({
       ...{ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url },
@@ -118,7 +118,7 @@ describe('what is asked of others for an agent', () => {
     await small.close();
   });
 
-  test('a burst of ten opens fits, and another policy’s comes between', async () => {
+  test('ten simultaneous opens of one policy succeed, and another policy’s open is served in between', async () => {
     const paced = await startAgentApi({
       ...{ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url },
       venueBudget: { perSecond: 50, burst: 1 },
@@ -138,7 +138,7 @@ describe('what is asked of others for an agent', () => {
     await paced.close();
   });
 
-  test('a page of positions has 200 rows at most, however long they are and whatever is asked for', async () => {
+  test('a page of positions has at most 200 rows, also with limit=1000 and rows of maximum length', async () => {
     const { mint, token } = await loggedIn();
     const { positionId } = (await open(token)).body;
     await stage.api.call('POST', 'options/close', { positionId, reason: 'a reason' }, token);
@@ -169,7 +169,7 @@ describe('what is asked of others for an agent', () => {
     expect(ids.size).toBe(450);
   });
 
-  test('positions go on to the oldest of them, however many they are', async () => {
+  test('pages of positions reach the oldest row even beyond offset 100,000', async () => {
     const { token } = await loggedIn();
     await open(token);
     /** As if the row existed so many times. */
@@ -194,7 +194,7 @@ describe('what is asked of others for an agent', () => {
     expect(next).toBeUndefined();
   });
 
-  test('positions are the agent’s own, newest first, by pages', async () => {
+  test('positions are paged, newest first, without a former agent’s, which its successor can still release', async () => {
     const { mint, token } = await loggedIn();
     for (let n = 0; n < 3; n += 1) expect((await open(token, { instrument: `ETH-${n}` })).status).toBe(201);
     const pageAt = async (bearer: string, query: string) => {

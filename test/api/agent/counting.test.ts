@@ -14,7 +14,7 @@ function counting(room: number, wait = 7) {
   return { asked, db: { query } as unknown as Db };
 }
 
-test('an attempt is one question to the database, one that it refuses another none for as long as it said', async () => {
+test('an attempt is one query; after a refusal, attempts are refused without a query until the wait is over', async () => {
   const { asked, db } = counting(2);
   let now = 0;
   const { count, areUsedUp } = attemptCounter(db, createQueue(), () => now);
@@ -31,7 +31,7 @@ test('an attempt is one question to the database, one that it refuses another no
   expect(asked.length).toBe(4);
 });
 
-test('who was refused waits no longer because the time of the machine was put back', async () => {
+test('a refused client does not wait longer if the machine’s clock is set back', async () => {
   const { asked, db } = counting(0);
   const options = { db, programId: '11111111111111111111111111111111', venue: null };
   const { countAttempt } = createAgentParts(options as unknown as AgentOptions);
@@ -43,7 +43,7 @@ test('who was refused waits no longer because the time of the machine was put ba
   expect(asked.length).toBe(1);
 });
 
-test('who was refused asks again after a minute, though the clock of the database was put back by hours', async () => {
+test('a wait of two hours that the database names is cut to 60 s, and the database is queried again then', async () => {
   const { asked, db } = counting(0, 7_200);
   let now = 0;
   const { count } = attemptCounter(db, createQueue(), () => now);

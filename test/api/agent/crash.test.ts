@@ -58,7 +58,7 @@ describe('kill -9 under load', () => {
   }
 
   test.each(ENGINES)(
-    'of the API over %s leaves nothing or the whole row, and what was acknowledged',
+    'killing the API over %s loses no acknowledged post, and stores none in part or twice',
     async (engine) => {
       const postgresUrl = engine === 'Postgres' ? await server.freshUrl() : null;
       const settings = { postgresUrl, dataDir: directory, rpcUrl: rpc.url, venueUrl: venue.url };
@@ -104,7 +104,7 @@ describe('kill -9 under load', () => {
     },
   );
 
-  test('of Postgres leaves nothing or the whole row, and the API goes on when it is back', async () => {
+  test('killing Postgres loses no acknowledged post and stores none twice; the API goes on once it is back', async () => {
     const db = patientPool(await server.freshUrl());
     await migratePostgres(db);
     const api = await startAgentApi({ db, rpc, venueUrl: venue.url });

@@ -94,7 +94,7 @@ describe('an agent on the local chain', () => {
   const agent = (n: number) => agents[n] as Agent;
   const post = (n: number) => agent(n).post({ kind: 'idle', text: `by ${n}` });
 
-  test('posts under the model of the chain and holds an exposure at the venue', async () => {
+  test('posts under its model on chain and opens an exposure; an old contract is an unknown_instrument', async () => {
     const model = [...stage.chain.state().models.values()].find(({ id }) => id === stage.terms.modelId);
     expect((await post(0)).model).toMatchObject({ id: stage.terms.modelId, name: model?.name });
     const row = await agent(0).open({ instrument: CALL, direction: 'long', size: '10', reason: 'r' });
@@ -105,7 +105,7 @@ describe('an agent on the local chain', () => {
     ).rejects.toMatchObject({ code: 'unknown_instrument' });
   });
 
-  test.each(['busy', 'refuse', 'hang'] as const)('is told 503 while the node is down: %s', async (how) => {
+  test.each(['busy', 'refuse', 'hang'] as const)('gets 503 while the node is down: %s', async (how) => {
     const asking = how === 'hang' ? agentAt(impatient, 0) : agent(0);
     const text = `while the node may be down: ${how}`;
     await asking.post({ kind: 'idle', text });
@@ -116,7 +116,7 @@ describe('an agent on the local chain', () => {
     });
   });
 
-  test('after set_agent the old key writes nothing, and a node that lags or is stuck cannot bring it back', async () => {
+  test('after set_agent the old key cannot post; a node that lags or is stuck causes 503, not a post by it', async () => {
     await post(0);
     const old = agentAt(behindStale, 0);
     await old.post({ kind: 'idle', text: 'through a node of its own' });

@@ -91,8 +91,8 @@ describe('kill -9 between request and answer', () => {
   const sentAgain = (route: string, moment: Moment) =>
     moment === 'before the commit' ? [route, route] : [route];
 
-  describe.each(['the API', 'Postgres'])('of %s', (what) => {
-    test.each(MOMENTS)('%s of a post leaves one post', async (moment) => {
+  describe.each(['the API', 'Postgres'])('killing %s', (what) => {
+    test.each(MOMENTS)('%s of a post leaves one post, sent again only if uncommitted', async (moment) => {
       const before = await rowCounts(db);
       killAtCommit(what, moment);
       const post = await agent.post(POST);
@@ -102,7 +102,7 @@ describe('kill -9 between request and answer', () => {
       expect(writes).toEqual(sentAgain('posts', moment));
     });
 
-    test.each(MOMENTS)('%s of an open leaves one row', async (moment) => {
+    test.each(MOMENTS)('%s of an open leaves one row, sent again only if uncommitted', async (moment) => {
       killAtCommit(what, moment);
       const row = await agent.open(OPEN);
       expect(row).toMatchObject({ ...OPEN, status: 'held' });
@@ -111,7 +111,7 @@ describe('kill -9 between request and answer', () => {
       await expect(agent.open(OPEN)).rejects.toMatchObject({ status: 409, code: 'already_held' });
     });
 
-    test.each(MOMENTS)('%s of a release leaves one release', async (moment) => {
+    test.each(MOMENTS)('%s of a release leaves one, sent again only if uncommitted', async (moment) => {
       const { positionId } = await agent.open(OPEN);
       writes = [];
       killAtCommit(what, moment);

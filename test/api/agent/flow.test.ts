@@ -8,10 +8,10 @@ import { useAgentStage } from './support/stage.ts';
 
 const OPEN = { instrument: CALL, direction: 'long', size: '0.50', reason: 'a reason' };
 
-describe.each(ENGINES)('an agent over %s', (engine) => {
+describe.each(ENGINES)('an agent whose API runs on %s', (engine) => {
   const stage = useAgentStage(engine);
 
-  test('signs a message that names all terms, in printable ASCII, and nothing is kept of the challenge', async () => {
+  test('gets a challenge whose message names all its terms in printable ASCII, and that stores no row', async () => {
     const { mint, agent } = stage.policy();
     const before = await rowCounts(stage.db);
     const { status, body } = await stage.api.challenge(mint, agent.address);
@@ -35,7 +35,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     ['base64', (bytes: Buffer) => bytes.toString('base64')],
     ['base64url', (bytes: Buffer) => bytes.toString('base64url')],
     ['base58', (bytes: Buffer) => encodeBase58(bytes)],
-  ])('gets a session of 30 minutes for a signature in %s', async (_, encode) => {
+  ])('gets a session of 30 minutes for a signature in %s; its token is not stored', async (_, encode) => {
     const { mint, agent } = stage.policy();
     const { body } = await stage.api.challenge(mint, agent.address);
     const signature = encode(agent.sign(String(body.message)));
@@ -54,7 +54,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     expect(row?.n).toBe('0');
   });
 
-  test('posts, and the feed shows the posts newest first with the model of that moment', async () => {
+  test('posts, and the feed shows the posts newest first, each with the policy’s model when it was posted', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     const first = await stage.api.call('POST', 'posts', { kind: 'thesis', text: 'up' }, token);
@@ -79,7 +79,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     expect((await readPosts(stage.db, mint, 1, 1)).posts).toEqual([first.body]);
   });
 
-  test('gets 1000 emoji back byte for byte, and texts that try to break JSON or SQL', async () => {
+  test('gets its texts back byte for byte: 1000 emoji, byte order marks, attempts to break JSON or SQL', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     const texts = [
@@ -100,7 +100,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
   });
 
   test.each([2, 3] as const)(
-    'holds an exposure and releases it, with quotes in the shape of version %d',
+    'opens, lists and releases an exposure, with venue quotes in the format of version %d',
     async (version) => {
       const { mint, agent } = stage.policy();
       const token = await stage.api.login(mint, agent);
@@ -160,7 +160,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     },
   );
 
-  test('a strike agrees by its value, however its decimal is written', async () => {
+  test('may state the contract’s strike in any decimal notation: it is compared by value', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     for (const [n, strike] of ['+3500', '3500.', '03500.0', '3.5e3', '+.35E4', '35.e2'].entries()) {
@@ -174,7 +174,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     }
   });
 
-  test('holds a short by the bid; the change is release minus open, and numbers agree by value', async () => {
+  test('a short is marked at the bid, its change is release minus open, and its size is kept as written', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     const said = {
@@ -200,7 +200,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     });
   });
 
-  test('finds an empty side absent with its reason, never zero and never the mark', async () => {
+  test('an empty side of the book gives an absent price and change, never zero or the mark price', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     stage.venue.ticker = { a: '0', A: '0' };
@@ -220,7 +220,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
   test.each([
     ['no pricing', { option_pricing: null }],
     ['pricing without texts', { option_pricing: { d: null, i: null } }],
-  ])('stores a quote with %s without delta and iv, at both ends', async (_, ticker) => {
+  ])('a quote with %s is stored with delta and iv absent, on open and on release', async (_, ticker) => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     stage.venue.ticker = ticker;
@@ -243,7 +243,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     ['whose quote has no time', { ticker: { t: null } }],
     ['for which it answers another one’s quote', { fault: 'another' as const }],
     ['that it describes in a way that cannot be read', { fault: 'poison' as const }],
-  ])('releases a contract %s without a quote: the venue did answer', async (_, answers) => {
+  ])('while the venue answers badly, a contract %s is released without a quote', async (_, answers) => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     const { body } = await stage.api.call('POST', 'options/open', OPEN, token);
@@ -261,7 +261,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     });
   });
 
-  // The venue may answer the last code for a made-up name too; this one was on the list when the row was opened.
+  // The venue may answer -32602 (invalid parameter) for a made-up name too; this one was listed when the row was opened.
   test.each([
     ['get_instrument', 200, -32603],
     ['get_ticker', 400, -32603],
@@ -269,7 +269,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     ['get_instrument', 400, -32602],
     ['get_ticker', 200, -32602],
   ] as const)(
-    'releases a contract of which %s answers an error of the venue’s own (%d, %d) without a quote',
+    'a contract is released without a quote if %s fails twice with the venue’s own error (HTTP %d, code %d)',
     async (method, refusalStatus, code) => {
       const { mint, agent } = stage.policy();
       const token = await stage.api.login(mint, agent);
@@ -292,7 +292,7 @@ describe.each(ENGINES)('an agent over %s', (engine) => {
     ['is over', { instrument: { is_active: false } }],
     ['the venue has forgotten', { unknown: 'get_instrument' as const }],
     ['has no quote any more', { unknown: 'get_ticker' as const }],
-  ])('releases a contract that %s without a quote', async (_, answers) => {
+  ])('a contract that %s is released without a quote', async (_, answers) => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     const { body } = await stage.api.call('POST', 'options/open', OPEN, token);

@@ -6,7 +6,7 @@ import { freshPostgresUrl } from '../../support/servers-of-run.ts';
 import { patientPool } from './support/patient-db.ts';
 
 test.each(['repeatable read', 'serializable'])(
-  'who waited for their turn sees what was written before it, on a server whose default is %s',
+  'a transaction that waited for its turn sees what was written before it, with default isolation %s',
   async (level) => {
     const url = await freshPostgresUrl();
     const first = patientPool(url);

@@ -24,11 +24,11 @@ function inChunks(token?: string): RequestInit {
   return { method: 'POST', body, headers, duplex: 'half' } as RequestInit;
 }
 
-describe.each(ENGINES)('a body over 16 KiB over %s', (engine) => {
+describe.each(ENGINES)('a request body over 16 KiB (%s)', (engine) => {
   const stage = useAgentStage(engine);
   const { refused, post, loggedIn } = refusalsOf(stage);
 
-  test('is 413 where no session is asked for', async () => {
+  test('is 413 for challenge and session, with or without a token', async () => {
     const { token } = await loggedIn();
     for (const path of ['challenge', 'session'])
       for (const bearer of [undefined, token])
@@ -36,7 +36,7 @@ describe.each(ENGINES)('a body over 16 KiB over %s', (engine) => {
   });
 
   test.each(WRITES)(
-    '%s: is 401 without a live session and 413 with one, whatever the policy is',
+    '%s: is 401 without a live session and 413 with one, before the policy kind is checked',
     async (path) => {
       const { token } = await loggedIn({ originId: 1 });
       await refused(401, 'invalid_session', () => stage.api.call('POST', path, LARGE));
@@ -48,7 +48,7 @@ describe.each(ENGINES)('a body over 16 KiB over %s', (engine) => {
     },
   );
 
-  test('without a session counts against its address, with one against no policy', async () => {
+  test('counts as a failed attempt of its address without a session, and against no policy with one', async () => {
     const from = freshAddress();
     for (let n = 0; n < 60; n += 1)
       expect((await stage.api.call('POST', 'posts', LARGE, undefined, from)).status).toBe(401);
@@ -59,7 +59,7 @@ describe.each(ENGINES)('a body over 16 KiB over %s', (engine) => {
     expect(counted).toEqual([]);
   });
 
-  test('of a key that was rotated out is 403, then 401; while the node is away it is 503', async () => {
+  test('is 403, then 401, for a key that was rotated out, and 503 while the node is unreachable', async () => {
     const { mint, token } = await loggedIn();
     stage.rpc.fault = 'refuse';
     await refused(503, 'chain_unreachable', () => post(token, LARGE));
@@ -70,7 +70,7 @@ describe.each(ENGINES)('a body over 16 KiB over %s', (engine) => {
     await refused(401, 'invalid_session', () => post(token, LARGE));
   });
 
-  test('is refused before its end has come, and the next request of the connection is read behind it', async () => {
+  test('is refused before it has arrived whole, and the next request on the connection is still answered', async () => {
     const { token } = await loggedIn();
     const { port, hostname } = new URL(stage.api.url);
     const head = `POST /api/agent/posts HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${freshAddress()}\r\n`;

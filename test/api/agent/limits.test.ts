@@ -30,7 +30,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     );
   };
 
-  test('20 posts a minute fit; the next is 429 with the seconds to wait, and fits after them', async () => {
+  test('a policy may post 20 times a minute; the next post is 429, and is accepted after its Retry-After', async () => {
     const { mint, token } = await loggedIn();
     const other = await loggedIn();
     for (let n = 0; n < 20; n += 1) expect((await post(token)).status).toBe(201);
@@ -43,7 +43,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect((await post(token)).status).toBe(201);
   });
 
-  test('opens and releases together are 10 a minute, refused ones not counted', async () => {
+  test('opens and releases together are limited to 10 a minute; refused ones do not count', async () => {
     const { mint, token } = await loggedIn();
     for (let n = 0; n < 5; n += 1) {
       const { body, status, text } = await open(token, `ETH-${n}`);
@@ -65,7 +65,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect((await open(token, 'ETH-7')).status).toBe(409);
   });
 
-  test('what was written by a clock that was ahead keeps nobody waiting until it comes there again', async () => {
+  test('rows dated 30 s ahead count towards the limits, rows dated two hours ahead do not', async () => {
     const { mint, token } = await loggedIn();
     for (let n = 0; n < 20; n += 1) expect((await post(token)).status).toBe(201);
     for (let n = 0; n < 10; n += 1) expect((await open(token, `ETH-${n}`)).status).toBe(201);
@@ -77,7 +77,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect((await open(token, 'ETH-10')).status).toBe(201);
   });
 
-  test('so it is with attempts that do not authenticate, a sweep later', async () => {
+  test('failed attempts dated two hours ahead block their address for at most a minute, or until deleted', async () => {
     const attempt = (address: string) => stage.api.call('POST', 'posts', POST, 'D'.repeat(43), address);
     const [waiting, swept] = [freshAddress(), freshAddress()];
     for (const from of [waiting, swept])
@@ -108,7 +108,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect((await open(token, 'ETH-20')).status).toBe(201);
   });
 
-  test('of a session 400, 403, 404, 409, 422 and 429 count as refused attempts, 503 does not', async () => {
+  test('replies 400, 403, 404, 409, 422 and 429 to a session count as refused attempts, 503 does not', async () => {
     const { mint, agent, token } = await loggedIn();
     const counted = async () => {
       const sql = 'SELECT count(*)::int AS n FROM attempts WHERE subject = $1';
@@ -136,12 +136,12 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect(await counted()).toBe(6);
   });
 
-  test('60 refused attempts of a policy a minute; strangers are not counted against it', async () => {
+  test('after 60 refused attempts in a minute a policy’s requests are 429; strangers’ attempts do not count', async () => {
     const { mint, token } = await loggedIn();
     for (let n = 0; n < 70; n += 1) await stage.api.call('POST', 'posts', {}, 'A'.repeat(43));
     for (let n = 0; n < 60; n += 1)
       expect((await stage.api.call('POST', 'posts', {}, token)).status).toBe(400);
-    // It comes before every other check: neither chain nor venue is asked any more.
+    // The limit comes before every other check: the chain is not asked any more.
     stage.rpc.asked = [];
     for (const [method, path, body] of BEARER_ROUTES)
       await refused(429, 'rate_limited', () => stage.api.call(method, path, body, token));
@@ -150,7 +150,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect((await post(token)).status).toBe(201);
   });
 
-  test('60 refused attempts of a policy a minute, also of those that come at once', async () => {
+  test('of 90 simultaneous invalid posts of a policy 60 are 400 and the other 30 are 429', async () => {
     const { token } = await loggedIn();
     const told = await Promise.all(
       Array.from({ length: 90 }, () => stage.api.call('POST', 'posts', {}, token)),
@@ -160,7 +160,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     await refused(429, 'rate_limited', () => post(token));
   });
 
-  test('60 attempts a minute of an address that do not authenticate; one that does still passes', async () => {
+  test('after 60 failed attempts in a minute an address gets 429; a valid token from it still passes', async () => {
     const { token } = await loggedIn();
     const from = '192.0.2.1';
     const attempt = (address: string) => stage.api.call('POST', 'posts', POST, 'B'.repeat(43), address);
@@ -171,7 +171,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect((await stage.api.call('POST', 'posts', POST, token, from)).status).toBe(201);
   });
 
-  test('of a flood of tokens from an address that has used up its attempts a few are looked up, a good one among them', async () => {
+  test('of 200 bad tokens from an address without attempts left only some are looked up; a valid one passes', async () => {
     const { token } = await loggedIn();
     const from = '192.0.2.3';
     const attempt = (n: number) => stage.api.call('POST', 'posts', POST, `${n}`.padStart(43, 'C'), from);
@@ -188,7 +188,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect((await stage.api.call('POST', 'posts', POST, token, from)).status).toBe(201);
   });
 
-  test('30 challenges a minute of an address, IPv6 by its /64', async () => {
+  test('an address gets 30 challenges a minute; an IPv6 address is counted by its /64', async () => {
     const { mint, agent } = stage.policy();
     for (let n = 0; n < 30; n += 1) {
       const reply = await stage.api.challenge(mint, agent.address, `2001:db8:0:1::${n.toString(16)}`);
@@ -200,7 +200,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect((await stage.api.challenge(mint, agent.address, '2001:db8:0:2::1')).status).toBe(200);
   });
 
-  test('bodies without both keys use up no challenges; unknown mints and foreign keys, of which the chain is asked, do', async () => {
+  test('challenge requests without two valid keys do not count towards the 30; those that ask the chain do', async () => {
     const { mint, agent } = stage.policy();
     const from = freshAddress();
     const ask = (body: unknown) => stage.api.call('POST', 'challenge', body, undefined, from);
@@ -217,7 +217,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     await refused(400, 'invalid_request', () => ask({}));
   });
 
-  test('bad signatures and dead challenges count for their address; a good one still passes', async () => {
+  test('bad signatures and invalid challenges count against their address; a valid signature still passes', async () => {
     const { mint, agent } = stage.policy();
     const { body } = await stage.api.challenge(mint, agent.address);
     const good = {
@@ -235,7 +235,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect((await session({})).status).toBe(200);
   });
 
-  test('30 challenges a minute fit for this machine too', async () => {
+  test('the limit of 30 challenges a minute applies to 127.0.0.1 too', async () => {
     const { mint, agent } = stage.policy();
     const ask = () =>
       stage.api.call('POST', 'challenge', { mint, agent: agent.address }, undefined, '127.0.0.1');

@@ -10,7 +10,7 @@ import { freshDb } from './support/postgres.ts';
 import { POST } from './support/refused.ts';
 import { useAgentStage } from './support/stage.ts';
 
-test('of rows that are skipped nothing is worked out', async () => {
+test('rows skipped by an offset are not formatted, only those of the page', async () => {
   const { db, close } = await freshDb('PGlite');
   // Counts how many times a statement formats a time.
   await db.transaction((tx) =>
@@ -51,7 +51,7 @@ test('of rows that are skipped nothing is worked out', async () => {
   await close();
 });
 
-test('a page of posts and how many there are is of one moment, whatever is posted meanwhile', async () => {
+test('a page of posts and its total are of one moment, even if posts are added between statements', async () => {
   const { db, close } = await freshDb('PGlite');
   const post = () =>
     db.query(
@@ -76,10 +76,10 @@ test('a page of posts and how many there are is of one moment, whatever is poste
   await close();
 });
 
-describe('beside pages of a feed that do not end', () => {
+describe('while reads of feed pages hang', () => {
   const stage = useAgentStage('PGlite');
 
-  test('an agent posts: readers have connections of their own', async () => {
+  test('an agent can still post, since readers have connections of their own', async () => {
     const url = await freshPostgresUrl();
     const [db, others] = [patientPool(url), patientPool(url)];
     await migratePostgres(db);

@@ -27,7 +27,7 @@ const AGAIN_MS = 15_000;
 const HOUR_MS = 60 * 60_000;
 const PATIENT = { connections: 1, connectMs: PATIENCE_MS, statementMs: PATIENCE_MS };
 
-test('what the embedded engine was asked before it is closed is answered first', async () => {
+test('the embedded engine answers the queries sent before its close', async () => {
   const db = await emptyEmbedded();
   const asked = Array.from({ length: 50 }, (_, at) => db.query<{ at: number }>(`SELECT ${at} AS at`));
   const answers = Promise.allSettled(asked);
@@ -35,7 +35,7 @@ test('what the embedded engine was asked before it is closed is answered first',
   expect((await answers).filter(({ status }) => status === 'rejected')).toEqual([]);
 });
 
-test('rows that are written and swept again and again take no more room in the embedded engine, nor does its log', async () => {
+test('tables, indexes and log of the embedded engine stay bounded while rows are written and deleted', async () => {
   const db = await emptyEmbedded();
   await migratePostgres(db);
   const grown = async () => {
@@ -60,7 +60,7 @@ test('rows that are written and swept again and again take no more room in the e
   await db.close();
 });
 
-test('an embedded engine that ended itself since its log took nothing more is not asked again, and opened anew once it does', async () => {
+test('an embedded engine that panicked on an unwritable log is sent nothing, and reopened once it can write', async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'pglite-'));
   await placeEmbedded(directory);
   const script = path.join(import.meta.dirname, 'support/panicking.ts');
@@ -77,7 +77,7 @@ test('an embedded engine that ended itself since its log took nothing more is no
   ]);
 });
 
-test('an embedded engine that ends itself soon behind each opening is opened ever more rarely, until one has served', async () => {
+test('an embedded engine that keeps panicking is reopened ever more rarely, until one has served for an hour', async () => {
   let [now, opened] = [0, 0];
   let panics = true;
   const create = async () => {
@@ -126,7 +126,7 @@ test('an embedded engine that ends itself soon behind each opening is opened eve
 });
 
 test.each(ENGINES)(
-  '%s that is being closed has everybody ask again, and no failure to tell of',
+  'while %s is being closed, queries and transactions fail as busy: the service is stopping',
   async (engine) => {
     const db = deferred(engine === 'PGlite' ? emptyEmbedded() : freshPostgresUrl().then(patientPool));
     await db.query('SELECT 1');
@@ -137,7 +137,7 @@ test.each(ENGINES)(
   },
 );
 
-test('a server that lets nobody in, or is away, is told in the log, and that it is there again', async () => {
+test('a Postgres that refuses the login, or is unreachable, is logged, and so is its return', async () => {
   const url = await freshPostgresUrl();
   const [wrong, away] = [new URL(url), new URL(url)];
   wrong.username = 'nobody-here';
@@ -165,7 +165,7 @@ test('a server that lets nobody in, or is away, is told in the log, and that it 
   for (const pool of pools) await pool.close();
 });
 
-describe.each(ENGINES)('migrating %s', (engine) => {
+describe.each(ENGINES)('migrations and transactions on %s', (engine) => {
   const open: Db[] = [];
   afterAll(async () => {
     for (const db of open) await db.close();
@@ -182,7 +182,7 @@ describe.each(ENGINES)('migrating %s', (engine) => {
   }
   const secretOf = async (db: Db) => (await db.query<{ secret: string }>('SELECT secret FROM agent_keys'))[0];
 
-  test('is done once however many do it at the same time, and makes one key', async () => {
+  test('concurrent migrations apply each file once and create one nonce key', async () => {
     const dbs = await empty(6);
     const applied = await Promise.all(dbs.map(migratePostgres));
     expect(applied.flat()).toEqual([
@@ -198,14 +198,14 @@ describe.each(ENGINES)('migrating %s', (engine) => {
     expect(await secretOf(dbs[0] as Db)).toEqual(first);
   });
 
-  test('refuses a migration that was edited after it was applied', async () => {
+  test('a migration that was edited after it was applied is refused', async () => {
     const [db] = await empty(1);
     await migratePostgres(db as Db);
     await (db as Db).query(`UPDATE agent_migrations SET checksum = 'x'`);
     await expect(migratePostgres(db as Db)).rejects.toThrow(/0001_agents.sql was edited/);
   });
 
-  test('rolls back a transaction whose work throws, and goes on after a statement that is wrong', async () => {
+  test('a transaction whose work throws is rolled back, and an invalid statement does not stop later ones', async () => {
     const [db] = await empty(1);
     await (db as Db).query('CREATE TABLE t (n int)');
     const failing = (db as Db).transaction(async (tx) => {
@@ -218,7 +218,7 @@ describe.each(ENGINES)('migrating %s', (engine) => {
   });
 });
 
-test('a login that may not make tables is refused in a sentence, and is well where they are made already', async () => {
+test('migrating with a login that may not create tables is a ConfigError, unless all tables exist already', async () => {
   const url = await freshPostgresUrl();
   const [owner, other] = [patientPool(url), new URL(url)];
   other.username = `weak_${randomBytes(4).toString('hex')}`;
@@ -247,7 +247,7 @@ test('migrating refuses a database that is not UTF-8, and leaves nothing in it',
   await Promise.all([home.close(), db.close()]);
 });
 
-test('behind a pooler that takes no options at the start of a connection a statement ends in time, whichever one it is given', async () => {
+test('behind a pooler that accepts no startup options, queries and transactions still have their timeouts', async () => {
   const pooler = await openPooler(await freshPostgresUrl());
   const db = openPool(pooler.url, { ...PATIENT, statementMs: 7_000 });
   const limits = `SELECT current_setting('statement_timeout') AS statement,
@@ -261,7 +261,7 @@ test('behind a pooler that takes no options at the start of a connection a state
   await pooler.close();
 });
 
-describe('who waits for Postgres in vain is told that it is busy', () => {
+describe('when Postgres does not answer in time', () => {
   /** Runs `meanwhile` while a transaction holds the locks of its first statement. */
   async function held(db: Db, begin: string, meanwhile: () => Promise<void>): Promise<void> {
     const begun = Promise.withResolvers<void>();
@@ -277,7 +277,7 @@ describe('who waits for Postgres in vain is told that it is busy', () => {
     await holding;
   }
 
-  test('for a lock, and nothing of its transaction is stored', async () => {
+  test('a write that waits too long for a lock fails as busy and stores nothing', async () => {
     const url = await freshPostgresUrl();
     const [others, db] = [patientPool(url), openPool(url, { ...PATIENT, statementMs: 3_000 })];
     await others.query('CREATE TABLE t (n int)');
@@ -293,7 +293,7 @@ describe('who waits for Postgres in vain is told that it is busy', () => {
     await Promise.all([db.close(), others.close()]);
   });
 
-  test('for a connection', async () => {
+  test('a query that gets no free connection of the pool in time fails as busy', async () => {
     const db = openPool(await freshPostgresUrl(), { ...PATIENT, connectMs: 500 });
     // The pool's one connection may take longer than that to be opened.
     await awaited(() => db.query('SELECT 1'));
@@ -301,7 +301,7 @@ describe('who waits for Postgres in vain is told that it is busy', () => {
     await db.close();
   });
 
-  test('for a connection that is not made', async () => {
+  test('queries and transactions fail as busy if the server never completes a connection', async () => {
     const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;

@@ -11,7 +11,7 @@ import { type KillableApi, killableApi } from './support/killable-api.ts';
 import { patientPool } from './support/patient-db.ts';
 
 /** Two processes over one real server. */
-describe('many at once, through two API processes', () => {
+describe('concurrent requests through two API processes', () => {
   let db: Db;
   let children: KillableApi[];
   let apis: ApiAt[];
@@ -80,7 +80,7 @@ describe('many at once, through two API processes', () => {
     expect(venue.asked.length).toBeLessThanOrEqual(4);
   });
 
-  test('20 releases of one position at once are one release', async () => {
+  test('20 concurrent releases of one position release it once; the rest are 409', async () => {
     const { mint, agent } = policy();
     const token = await api(0).login(mint, agent);
     const request = { instrument: CALL, direction: 'short', size: '1', reason: 'r' };
@@ -91,7 +91,7 @@ describe('many at once, through two API processes', () => {
     expect(replies.filter(({ status }) => status === 409)).toHaveLength(19);
   });
 
-  test('100 posts at the limit store exactly 20', async () => {
+  test('100 concurrent posts of one policy store exactly 20, its limit; the rest are 429', async () => {
     const { mint, agent } = policy();
     const token = await api(0).login(mint, agent);
     const replies = await many(100, (n) =>
@@ -107,7 +107,7 @@ describe('many at once, through two API processes', () => {
     expect(times).toEqual([...times].sort().reverse());
   });
 
-  test('30 opens of different contracts store exactly 10', async () => {
+  test('of 30 concurrent opens of different contracts exactly 10, the limit, succeed; the rest are 429', async () => {
     const { mint, agent } = policy();
     const token = await api(0).login(mint, agent);
     const replies = await many(30, (n) =>
@@ -122,14 +122,14 @@ describe('many at once, through two API processes', () => {
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(20);
   });
 
-  test('challenges are counted over both processes', async () => {
+  test('an address gets 30 challenges a minute from both processes together', async () => {
     const { mint, agent } = policy();
     const replies = await many(60, (n) => api(n).challenge(mint, agent.address, '198.51.100.7'));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(30);
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(30);
   });
 
-  test('a challenge from before a restart is good after it, and a session goes on', async () => {
+  test('a challenge and a session of one process are accepted by another that starts later', async () => {
     const { mint, agent } = policy();
     const token = await api(0).login(mint, agent);
     const { body } = await api(0).challenge(mint, agent.address);

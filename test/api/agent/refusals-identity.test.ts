@@ -11,7 +11,7 @@ import { useAgentStage } from './support/stage.ts';
 
 const STRANGER = testKey('a stranger');
 
-describe.each(ENGINES)('who the chain says may write, over %s', (engine) => {
+describe.each(ENGINES)('write access as the chain decides it, over %s', (engine) => {
   const stage = useAgentStage(engine);
   const { refused, post, loggedIn } = refusalsOf(stage);
 
@@ -44,7 +44,7 @@ describe.each(ENGINES)('who the chain says may write, over %s', (engine) => {
       await refused(404, 'unknown_policy', ask(token));
     });
 
-    test('is 503 while the node is down, or the index cannot say which slot it holds', async () => {
+    test('is 503 while the node is down, or while the index fails or hangs', async () => {
       const { token } = await loggedIn();
       stage.rpc.fault = 'busy';
       await refused(503, 'chain_unreachable', ask(token));
@@ -64,7 +64,7 @@ describe.each(ENGINES)('who the chain says may write, over %s', (engine) => {
     });
   });
 
-  test('a session of one policy writes for no other', async () => {
+  test('a session writes only for its own policy, even if its key is the agent of another too', async () => {
     const mine = await loggedIn();
     const other = await loggedIn();
     stage.rpc.policy({ mint: other.mint, agent: mine.agent.address });
@@ -88,7 +88,7 @@ describe.each(ENGINES)('who the chain says may write, over %s', (engine) => {
     await refused(401, 'invalid_challenge', () => session(request));
   });
 
-  test('a signed challenge is spent by its signature, also while chain or index are away; the next one gives a session', async () => {
+  test('a valid signature spends its challenge even while the index is down; a new challenge gives a session', async () => {
     const { mint, agent, request } = await signed();
     stage.api.index = 'down';
     expect((await session(request)).body.code).toBe('chain_unreachable');
@@ -114,7 +114,7 @@ describe.each(ENGINES)('who the chain says may write, over %s', (engine) => {
     await refused(400, 'invalid_request', () => session(body));
   });
 
-  test('a nonce under the key of another service, or of no service, is no challenge of this one', async () => {
+  test('a nonce for another service name, or made with another nonce key, is 401 invalid_challenge', async () => {
     const { mint, agent } = stage.policy();
     const own = await nonceKeyOf(stage.db)();
     const issuedAt = Date.now();
@@ -133,7 +133,7 @@ describe.each(ENGINES)('who the chain says may write, over %s', (engine) => {
     }
   });
 
-  test('a signature over the message of another address of the service is 401 bad_signature', async () => {
+  test('a signature over a message with another service URL is 401 bad_signature', async () => {
     const { mint, agent, request } = await signed();
     const issuedAt = Number(Buffer.from(String(request.nonce), 'base64url').readBigUInt64BE());
     const terms = { service: SETTINGS.serviceName, mint, agent: agent.address, nonce: String(request.nonce) };

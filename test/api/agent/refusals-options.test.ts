@@ -4,7 +4,7 @@ import { ENGINES } from './support/postgres.ts';
 import { OPEN, POST, refusalsOf } from './support/refused.ts';
 import { useAgentStage } from './support/stage.ts';
 
-describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
+describe.each(ENGINES)('refusals of the options routes, over %s', (engine) => {
   const stage = useAgentStage(engine);
   const { refused, post, open, close, loggedIn } = refusalsOf(stage);
 
@@ -47,7 +47,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     expect(await open(token, { size })).toMatchObject({ status: 201, body: { size } });
   });
 
-  test('options/open and options/close: what is no JSON object is 400', async () => {
+  test('options/open and options/close: a body that is not a JSON object is 400', async () => {
     const { token } = await loggedIn();
     for (const body of ['', '{', '[]', '5', 'null']) {
       await refused(400, 'invalid_request', () => stage.api.call('POST', 'options/open', body, token));
@@ -84,13 +84,13 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     ['another strike', 'contract_mismatch', { strike: '3500.01' }, {}],
     ['a strike below one', 'contract_mismatch', { strike: '.5' }, {}],
     ['a strike below zero', 'contract_mismatch', { strike: '-.5' }, {}],
-  ])('options/open: %s is refused', async (_, code, changes, contract) => {
+  ])('options/open is refused: %s', async (_, code, changes, contract) => {
     const { token } = await loggedIn();
     stage.venue.instrument = contract;
     await refused(422, code, () => open(token, changes));
   });
 
-  test('options/open: of all that is wrong the first names the refusal: session, chain, body, policy kind, held row, venue', async () => {
+  test('options/open: the first failing check decides: session, chain, body, policy kind, held row, venue', async () => {
     const passive = await loggedIn({ originId: 1 });
     const bad = { direction: 'up' };
     stage.rpc.fault = 'refuse';
@@ -108,7 +108,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     await refused(503, 'venue_unreachable', () => open(token, { direction: 'short', size: '0' }));
   });
 
-  test('options/open: a contract that the venue drops before its quote is read is refused', async () => {
+  test('options/open: a contract is 422 if the venue does not know it, or drops it before its quote is read', async () => {
     const { token } = await loggedIn();
     for (const method of ['get_instrument', 'get_ticker'] as const) {
       stage.venue.unknown = method;
@@ -116,7 +116,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     }
   });
 
-  test('options: the venue’s envelope is judged before its status', async () => {
+  test('options/open: an unknown-instrument error of the venue is 422 even if it comes with HTTP 500', async () => {
     const { token } = await loggedIn();
     stage.venue.refusalStatus = 500;
     await refused(422, 'unknown_instrument', () => open(token, { instrument: 'DOGE-X' }));
@@ -132,7 +132,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     expect((await open(token, { direction: 'short' })).status).toBe(201);
   });
 
-  test('options/close: an id that is none, unknown or of another policy is 404, a second release 409', async () => {
+  test('options/close: an invalid or unknown id, or another policy’s, is 404; a second release is 409', async () => {
     const { token } = await loggedIn();
     const other = await loggedIn();
     const { body } = await open(token);
@@ -156,7 +156,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
   });
 
   test.each(['poison', 'another'] as const)(
-    'options/open: what the venue answers and nobody can read (%s) is 503, in words that say so',
+    'options/open: a venue answer that cannot be read (%s) is 503, and the error says so',
     async (fault) => {
       const { token } = await loggedIn();
       stage.venue.fault = fault;
@@ -166,7 +166,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
   );
 
   test.each(['busy', 'refuse', 'hang', 'garbage'] as const)(
-    'options: a venue that does not answer soundly (%s) is 503, for open and for close',
+    'options/open and options/close: a venue without a valid answer (%s) is 503',
     async (fault) => {
       const { token } = await loggedIn();
       const { body } = await open(token);
@@ -183,14 +183,14 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     },
   );
 
-  test('options/open: an error of the venue’s own is 503, in words that say which', async () => {
+  test('options/open: an error of the venue’s own is 503 and the refusal names its code', async () => {
     const { token } = await loggedIn();
     stage.venue.error = { method: 'get_ticker', code: -32603 };
     const { body } = await refused(503, 'venue_unreachable', () => open(token));
     expect(body.error).toContain('error -32603');
   });
 
-  test('options/open: a name that the venue does not take for one is 422, and it is asked once', async () => {
+  test('options/open: a name that the venue rejects as an invalid parameter is 422, without a retry', async () => {
     const { token } = await loggedIn();
     for (const method of ['get_instrument', 'get_ticker'] as const) {
       Object.assign(stage.venue, { error: { method, code: -32602 }, asked: [] });
@@ -206,7 +206,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     [504, -32603],
     [503, -32602],
   ])(
-    'options: an error that comes with %d (%d) is none about the instrument: 503, for close too',
+    'options/close: a venue error with HTTP %d (code %d) is 503: it says nothing about the instrument',
     async (refusalStatus, code) => {
       const { token } = await loggedIn();
       const { body } = await open(token);
@@ -216,7 +216,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     },
   );
 
-  test('options: without a configured venue it is 503', async () => {
+  test('options/open and options/close: without a configured venue both are 503; 404 and 409 come first', async () => {
     const { mint, agent } = stage.policy();
     const api = await startAgentApi({ db: stage.db, rpc: stage.rpc, venueUrl: null });
     const token = await api.login(mint, agent);
@@ -230,7 +230,7 @@ describe.each(ENGINES)('a refusal of an exposure over %s', (engine) => {
     await api.close();
   });
 
-  test('the first check that fails names the refusal: session, chain, body, policy kind, held row, venue', async () => {
+  test('order of refusals: session, chain, agent, body, policy kind, held row or position, limits, venue', async () => {
     const { mint, agent, token } = await loggedIn({ originId: 1 });
     stage.venue.fault = 'busy';
     stage.rpc.fault = 'busy';

@@ -13,7 +13,7 @@ import { useAgentStage } from './support/stage.ts';
 
 const STRANGER = testKey('a stranger');
 
-describe.each(ENGINES)('a refusal of identity or text over %s', (engine) => {
+describe.each(ENGINES)('refusals of challenges, sessions and posts, over %s', (engine) => {
   const stage = useAgentStage(engine);
 
   const { refused, post, open, close, loggedIn } = refusalsOf(stage);
@@ -27,7 +27,7 @@ describe.each(ENGINES)('a refusal of identity or text over %s', (engine) => {
     await refused(400, 'invalid_request', () => stage.api.call('POST', 'challenge', body));
   });
 
-  test('challenge: a mint without a policy on chain, or with bytes that are none, is 404', async () => {
+  test('challenge: a mint is 404 if its policy address has no account, or one that does not decode as a policy', async () => {
     const ask = (mint: string) => () => stage.api.challenge(mint, STRANGER.address);
     await refused(404, 'unknown_policy', ask(STRANGER.address));
     const mint = testKey('a malformed one').address;
@@ -50,7 +50,7 @@ describe.each(ENGINES)('a refusal of identity or text over %s', (engine) => {
     await refused(404, 'unknown_policy', ask(mint));
   });
 
-  test('challenge: another key, an unset agent and a Passive policy are 403', async () => {
+  test('challenge: a key that is not the agent, an unset agent or a Passive policy is 403', async () => {
     const { mint } = stage.policy();
     await refused(403, 'not_the_agent', () => stage.api.challenge(mint, STRANGER.address));
     const unset = stage.policy();
@@ -62,7 +62,7 @@ describe.each(ENGINES)('a refusal of identity or text over %s', (engine) => {
   });
 
   test.each(['busy', 'refuse', 'hang'] as const)(
-    'challenge and posts: a node that is down (%s) is 503',
+    'challenge, session and posts: a node that is down (%s) is 503, and the signed nonce is spent',
     async (fault) => {
       const { mint, agent, token } = await loggedIn();
       const { body } = await stage.api.challenge(mint, agent.address);
@@ -105,7 +105,7 @@ describe.each(ENGINES)('a refusal of identity or text over %s', (engine) => {
     await refused(401, 'invalid_challenge', ask({}));
   });
 
-  test('session: a challenge of ten minutes ago is 401, one of a second less is good', async () => {
+  test('session: a challenge is 401 after ten minutes, and still accepted ten seconds before that', async () => {
     const { mint, agent } = stage.policy();
     const key = await nonceKeyOf(stage.db)();
     const terms = { service: SETTINGS.serviceName, mint, agent: agent.address };
@@ -120,7 +120,7 @@ describe.each(ENGINES)('a refusal of identity or text over %s', (engine) => {
     expect((await ask(590_000)).status).toBe(200);
   });
 
-  test('every route that needs a session: none, an unknown and an expired token are 401', async () => {
+  test('a missing or unknown token is 401 on every route that needs a session, an expired one on posts', async () => {
     const { token } = await loggedIn();
     for (const [method, path, body] of BEARER_ROUTES) {
       await refused(401, 'invalid_session', () => stage.api.call(method, path, body));

@@ -11,7 +11,7 @@ const POST = { kind: 'idle', text: 'waiting' };
 const FAR = 900_000_000_000;
 const secondsAgo = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
 
-describe.each(ENGINES)('after set_agent over %s', (engine) => {
+describe.each(ENGINES)('rotation of the agent’s key, over %s', (engine) => {
   const stage = useAgentStage(engine);
   const next = testKey('the next agent');
 
@@ -24,7 +24,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     return { mint, agent, token };
   }
 
-  test('the old key’s next post is 403 and ends its session, also if the old key returns', async () => {
+  test('the old key’s next post is 403 and its session stays ended, even if the old key becomes the agent again', async () => {
     const { mint, agent, token } = await rotated();
     const { posts } = await rowCounts(stage.db);
     const first = await stage.api.call('POST', 'posts', POST, token);
@@ -37,7 +37,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     expect((await rowCounts(stage.db)).posts).toBe(posts);
   });
 
-  test('the old key’s sessions are told of it by their first use, whatever that key was refused before', async () => {
+  test('the old key’s first use of a session is 403 and later ones 401, even if it was refused a challenge before', async () => {
     const { mint, agent } = stage.policy();
     const [token, other] = [await stage.api.login(mint, agent), await stage.api.login(mint, agent)];
     const { nonce, message } = (await stage.api.challenge(mint, agent.address)).body;
@@ -57,7 +57,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
       expect((await stage.api.call('POST', 'posts', POST, one)).body.code).toBe('invalid_session');
   });
 
-  test('every session of the old key ends with its first use, none counts, and the new key’s stays', async () => {
+  test('the first 403 to an old key ends all its sessions, counts against nobody and keeps the new key’s session', async () => {
     const { mint, agent } = stage.policy();
     const tokens = [await stage.api.login(mint, agent), await stage.api.login(mint, agent)] as const;
     stage.rpc.slot += 10;
@@ -74,7 +74,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     expect(counted).toEqual([]);
   });
 
-  test('a key that was rotated out and back while nobody asked loses its sessions once the index tells of it', async () => {
+  test('a key rotated out and back between requests loses its earlier sessions once the index has the change', async () => {
     const { mint, agent } = stage.policy();
     const before = [await stage.api.login(mint, agent), await stage.api.login(mint, agent)] as const;
     stage.rpc.slot += 10;
@@ -95,7 +95,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     );
   });
 
-  test('… also where the index tells of it while the venue is asked', async () => {
+  test('an open is 403 if the index learns, while the venue is asked, that the key was rotated out and back', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     const { exposures } = await rowCounts(stage.db);
@@ -109,7 +109,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     expect((await rowCounts(stage.db)).exposures).toBe(exposures);
   });
 
-  test('a challenge for the new key ends the sessions of the old one', async () => {
+  test('a challenge for the new key ends the old key’s sessions, even if the old key becomes the agent again', async () => {
     const { mint, agent, token } = await rotated();
     const another = await stage.api.login(mint, next);
     expect((await stage.api.challenge(mint, next.address)).status).toBe(200);
@@ -123,7 +123,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     expect((await stage.api.call('POST', 'posts', POST, back)).status).toBe(201);
   });
 
-  test('an exposure whose quote took until after the rotation is refused, and stores nothing', async () => {
+  test('an open whose venue quote arrives only after the rotation is 403 and stores nothing', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     const { exposures } = await rowCounts(stage.db);
@@ -137,7 +137,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     expect((await rowCounts(stage.db)).exposures).toBe(exposures);
   });
 
-  test('… also where the old key is back by then: its session of before has ended', async () => {
+  test('an open whose quote arrives after the key was rotated out and back is 401: its session has ended', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     const { exposures } = await rowCounts(stage.db);
@@ -153,7 +153,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     expect((await rowCounts(stage.db)).exposures).toBe(exposures);
   });
 
-  test('a write whose reading another process has overtaken is decided by a new reading', async () => {
+  test('a write reads the chain again if another process has decided by a newer reading meanwhile', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     const elsewhere = await startAgentApi({ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url });
@@ -167,7 +167,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     await elsewhere.close();
   });
 
-  test('strangers who ask for challenges with keys of their own have no write read the chain again', async () => {
+  test('strangers’ challenges for a policy do not make its agent’s write read the chain again', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     const elsewhere = await startAgentApi({ db: stage.db, rpc: stage.rpc, venueUrl: stage.venue.url });
@@ -190,7 +190,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     await elsewhere.close();
   });
 
-  test('a key that was told it is not the agent gets no challenge by an older reading, in another process either', async () => {
+  test('a key refused as not the agent gets no challenge by an older reading in another process', async () => {
     const { mint, agent } = stage.policy();
     expect((await stage.api.challenge(mint, agent.address)).status).toBe(200);
     stage.rpc.slot += 10;
@@ -204,7 +204,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     await elsewhere.close();
   });
 
-  test('… nor one that was the agent between two readings that show another, while it is read', async () => {
+  test('a key gets no challenge by a reading that a newer one, which shows another agent, has overtaken', async () => {
     const { mint, agent } = stage.policy();
     expect((await stage.api.challenge(mint, agent.address)).status).toBe(200);
     stage.rpc.slot = 1005;
@@ -220,7 +220,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     await elsewhere.close();
   });
 
-  test('the old key’s next challenge is 403, a challenge from before gives no session, the new key’s does', async () => {
+  test('the old key gets no new challenge, and no session for an earlier one; the new key gets both', async () => {
     const { mint, agent } = stage.policy();
     const { body } = await stage.api.challenge(mint, agent.address);
     stage.rpc.slot += 10;
@@ -235,7 +235,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
   });
 
   test.each([null, 'stale'] as const)(
-    'a node behind the last decision cannot bring the old key back, in this process or another (fault %s)',
+    'a node behind the newest deciding reading cannot bring the old key back, in any process (fault %s)',
     async (fault) => {
       const { mint, agent, token } = await rotated();
       const old = await stage.api.login(mint, next);
@@ -252,7 +252,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     },
   );
 
-  test('a node behind what the index holds of the policy is given a moment, then is 503; the tip is not asked for', async () => {
+  test('a node behind the policy’s slot in the index is waited for, then it is 503; no newer slot is requested', async () => {
     const { mint, agent } = stage.policy();
     stage.api.storedSlot = 1005n;
     stage.rpc.asked = [];
@@ -280,7 +280,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
       )
     )[0];
 
-  test('an answer of a slot that the chain has not come to decides nothing, and none is waited for after it', async () => {
+  test('a reading from a slot that the chain cannot have reached decides nothing and delays no later reading', async () => {
     const { mint, agent } = stage.policy();
     const api = await apiAtPlace(1000n, secondsAgo(1));
     stage.rpc.slot = FAR;
@@ -296,7 +296,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
   });
 
   test.each(['slot', 'shown'] as const)(
-    'one that was believed before is passed over by all that reads or writes, and is gone with the first that decides (%s)',
+    'a stored slot that the chain cannot have reached is ignored, and the next deciding reading replaces it (%s)',
     async (column) => {
       const { mint, agent } = stage.policy();
       const api = await apiAtPlace(1000n, secondsAgo(1));
@@ -328,7 +328,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     },
   );
 
-  test('one that a process believed while nothing was applied holds nobody up once something is', async () => {
+  test('an impossible slot that was believed while nothing was applied blocks nobody once something is', async () => {
     const { mint, agent } = stage.policy();
     let place: { slot: bigint; time: number } | null = null;
     const api = await startAgentApi({
@@ -344,7 +344,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     await api.close();
   });
 
-  test('where the index stands since days, does not say how far it is, or does not answer, no node is too far ahead', async () => {
+  test('no node counts as too far ahead while the index is days behind, empty, failing or hanging', async () => {
     const { mint, agent } = stage.policy();
     const DAYS = 30;
     const behind = await apiAtPlace(1000n, secondsAgo(DAYS * 86_400));
@@ -365,7 +365,7 @@ describe.each(ENGINES)('after set_agent over %s', (engine) => {
     }
   });
 
-  test('what has expired is swept, what lives stays', async () => {
+  test('sweep() deletes expired sessions, nonces and attempts, and keeps a live session', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     await sweep(stage.db);

@@ -13,7 +13,7 @@ function heldReadings() {
   return { begun, read };
 }
 
-test('a hundred questions about a policy beside one that is under way are one reading that begins after them', async () => {
+test('100 requests for a policy that is being read share one further reading, begun after they arrived', async () => {
   const { begun, read } = heldReadings();
   const shared = createSharedReadings<string>();
   const first = shared('policy', 5n, read);
@@ -28,7 +28,7 @@ test('a hundred questions about a policy beside one that is under way are one re
   expect(begun).toHaveLength(2);
 });
 
-test('a reading that fails is the failure of those who share it alone, and other policies wait for none', async () => {
+test('a failed reading fails only the requests that share it, and other policies do not wait for it', async () => {
   const { begun, read } = heldReadings();
   const shared = createSharedReadings<string>();
   const first = shared('policy', 0n, read);

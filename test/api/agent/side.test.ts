@@ -13,7 +13,7 @@ import { openSwitchboard } from '../../support/switchboard.ts';
 import { key } from '../support/rows.ts';
 import { patientPool } from './support/patient-db.ts';
 
-test('what agents ask of the store waits behind nobody: their connections are their own', async () => {
+test('queries for agents have store connections of their own and do not wait behind readers', async () => {
   const asked: string[] = [];
   const store = {
     // The store's shared queries, all in use by readers and ingestion: they never answer.
@@ -46,7 +46,7 @@ test('what agents ask of the store waits behind nobody: their connections are th
   await side.close();
 });
 
-test('a Postgres that is away when npm start begins is brought to the current schema once it is there', async () => {
+test('a Postgres that is unreachable when npm start begins is migrated once it answers', async () => {
   const url = new URL(await freshPostgresUrl());
   const way = await openSwitchboard();
   way.answer((socket) => socket.destroy());
@@ -69,7 +69,7 @@ test('a Postgres that is away when npm start begins is brought to the current sc
   expect(await side.readPosts(key('coin'), 10, 0)).toMatchObject({ posts: [] });
 });
 
-test('who asks before npm start has made the tables of a server waits until they are there', async () => {
+test('a read that comes before npm start has migrated the server waits until the tables exist', async () => {
   const url = await freshPostgresUrl();
   const other = patientPool(url);
   const letGo = Promise.withResolvers<void>();

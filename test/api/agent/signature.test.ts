@@ -48,7 +48,7 @@ describe('a signature', () => {
     expect(isSigned(plus.message, plus.text.replace(/=+$/, ''), KEY.publicKey)).toBe(true);
   });
 
-  test('has one text in each encoding, and every reading of 64 bytes is tried', () => {
+  test('has one accepted spelling per encoding; a text valid in two encodings has two readings', () => {
     const text = SIGNATURE.toString('base64');
     const twin = `${text.slice(0, 85)}${String.fromCharCode(text.charCodeAt(85) + 1)}==`;
     for (const other of [
@@ -64,7 +64,7 @@ describe('a signature', () => {
     expect(signatureReadings(both)).toHaveLength(2);
   });
 
-  test('with S + L is refused, though tweetnacl takes it', () => {
+  test('with S + L in place of S is refused, though tweetnacl accepts it', () => {
     const forged = Buffer.from(SIGNATURE);
     let carry = 0;
     for (let at = 0; at < 32; at += 1) {
@@ -77,7 +77,7 @@ describe('a signature', () => {
       expect(isSigned(MESSAGE, encode(forged, encoding), KEY.publicKey)).toBe(false);
   });
 
-  test('under a key of small order is refused, though tweetnacl takes one for every message', () => {
+  test('under a key of small order is refused, though tweetnacl accepts it', () => {
     const identity = Buffer.alloc(32);
     identity[0] = 1;
     const forged = Buffer.concat([identity, Buffer.alloc(32)]);

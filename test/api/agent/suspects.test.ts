@@ -7,14 +7,14 @@ const outcomes = async (waits: Promise<void>[]) =>
     one.status === 'fulfilled' ? 'looked at' : (one.reason as Refusal).code,
   );
 
-describe('addresses whose attempts are used up', () => {
-  test('no other address waits for anything', async () => {
+describe('addresses that have used up their failed attempts', () => {
+  test('requests of other addresses do not wait', async () => {
     const admit = createSuspects({ isSuspect: () => false, perSecond: 0.001 });
     const all = Array.from({ length: 1_000 }, (_, n) => admit(`192.0.2.${n % 3}`));
     expect(new Set(await outcomes(all))).toEqual(new Set(['looked at']));
   });
 
-  test('of a thousand side by side a few wait, the others are told to come again', async () => {
+  test('of 1,000 simultaneous requests 16 are checked and the others are rate_limited', async () => {
     const admit = createSuspects({ isSuspect: () => true, perSecond: 1_000 });
     const told = await outcomes(Array.from({ length: 1_000 }, () => admit('192.0.2.1')));
     expect(told.filter((one) => one === 'looked at')).toHaveLength(16);
@@ -22,7 +22,7 @@ describe('addresses whose attempts are used up', () => {
     await expect(admit('192.0.2.1')).resolves.toBeUndefined();
   });
 
-  test('who waits for too long is told to come again, and keeps nobody of another address waiting', async () => {
+  test('a request that waits too long is rate_limited, and no other address waits behind it', async () => {
     const admit = createSuspects({ isSuspect: () => true, perSecond: 0.001, waitMs: 20 });
     await admit('192.0.2.1');
     await expect(admit('192.0.2.1')).rejects.toMatchObject({

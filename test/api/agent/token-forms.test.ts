@@ -11,7 +11,7 @@ const wide = [...TOKEN]
   .join('');
 const bytes = Buffer.from(TOKEN);
 
-describe(`a token (${TOKEN})`, () => {
+describe(`a session token (${TOKEN})`, () => {
   test.each([
     ['as it is', TOKEN],
     ['inside a word', `abc${TOKEN}def`],
@@ -37,7 +37,7 @@ describe(`a token (${TOKEN})`, () => {
     expect(found(text)).toBe(true);
   });
 
-  test('is not found where it is another, and a long text is looked through all the same', () => {
+  test('is not found in other texts, and 1,000 equal letters yield one candidate', () => {
     expect(found(TOKEN.slice(1))).toBe(false);
     expect(found('thesis '.repeat(140))).toBe(false);
     expect(tokenHashesIn('a'.repeat(1_000), (one) => one)).toEqual(['a'.repeat(43)]);

@@ -21,11 +21,11 @@ beforeEach(() => {
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const OWN_ERROR = JSON.stringify({ id: '1', error: { code: -32000, message: 'Rate limit exceeded' } });
 
-describe('an options venue that has had too many questions', () => {
+describe('an options venue that answers 429', () => {
   test.each([
     ['in a page of what stands before it', 'Too many requests'],
     ['in its own words', OWN_ERROR],
-  ])('and says for how long (%s) is asked by nobody before that, who are told when', async (_, words) => {
+  ])('is not asked again before its Retry-After (%s); clients are told how long', async (_, words) => {
     headers = { 'Retry-After': '40' };
     body = words;
     const venue = createOptionsVenue({ url });
@@ -37,7 +37,7 @@ describe('an options venue that has had too many questions', () => {
     expect(asked).toBe(1);
   });
 
-  test('is asked by none of those either who wait for their turn when it says so', async () => {
+  test('is not asked by requests that already waited for their turn when it sent its Retry-After', async () => {
     headers = { 'Retry-After': '40' };
     body = OWN_ERROR;
     const [perSecond, burst] = [20, 5];
@@ -52,7 +52,7 @@ describe('an options venue that has had too many questions', () => {
     expect(asked).toBeLessThanOrEqual(unaware);
   });
 
-  test('and does not say for how long is asked once more, and no answer is known then', async () => {
+  test('without a Retry-After is asked once more, and then is venue_unreachable', async () => {
     headers = {};
     body = OWN_ERROR;
     const venue = createOptionsVenue({ url });

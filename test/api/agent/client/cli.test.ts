@@ -73,7 +73,7 @@ describe('the command-line agent', () => {
     expect(JSON.parse(feed.out)).toMatchObject({ total: 1, posts: [post] });
   });
 
-  test('prints nothing of a service that a terminal would obey, in its answers as in its refusals', async () => {
+  test('escapes control characters in a service’s answers and refusals before it prints them', async () => {
     const hostile = 'gone \u009b2J\u202e\u2028';
     const answers = [
       { body: { mint: MINT, total: 1, posts: [{ kind: 'idle', text: hostile }] } },
@@ -110,7 +110,7 @@ describe('the command-line agent', () => {
     ['a seed in hexadecimal', AGENT.secretKey.subarray(0, 32).toString('hex')],
     ['base64', AGENT.secretKey.toString('base64')],
     ['a session token', `use ${'Zz_-'.repeat(10)}abc`],
-  ])('refuses a text with a secret: %s; nothing is sent', async (_, text) => {
+  ])('refuses a text that looks like a secret, and nothing is stored: %s', async (_, text) => {
     const before = await rowCounts(db);
     const { code, out, err } = await thesis(text);
     expect([code, out]).toEqual([1, '']);
@@ -118,7 +118,7 @@ describe('the command-line agent', () => {
     expect(await rowCounts(db)).toEqual(before);
   });
 
-  test('takes no address, signature or transaction of another chain for a secret', () => {
+  test('does not mistake an address, a signature or another chain’s transaction hash for a secret', () => {
     const signature = encodeBase58(AGENT.sign('x'));
     const hash = `0x${'ab'.repeat(32)}`;
     for (const text of [AGENT.address, MINT, signature, hash, `see https://x.example/${MINT}`])
@@ -135,7 +135,7 @@ describe('the command-line agent', () => {
       ['post', '--mint', MINT, '--key', keyFile, '--kind', 'opinion', '--text', 'x'],
       /--kind must be/,
     ],
-  ])('ends with 1 and a sentence for %s', async (_, args, sentence) => {
+  ])('exits with code 1 and a message without stack trace for %s', async (_, args, sentence) => {
     const [verb = '', ...rest] = args as string[];
     const { code, err } = await run(verb, ...rest);
     expect(code).toBe(1);
@@ -143,7 +143,7 @@ describe('the command-line agent', () => {
     expect(err).not.toMatch(/\n\s+at /);
   });
 
-  test('says which flag is for a service that names itself by another address', async () => {
+  test('points to --public-url if the service names another URL than it is reached at', async () => {
     const args = ['--mint', MINT, '--url', api.url, '--key', keyFile, '--kind', 'idle', '--text', 'x'];
     const { code, err } = await run('post', ...args);
     expect(code).not.toBe(0);
@@ -152,7 +152,7 @@ describe('the command-line agent', () => {
     );
   });
 
-  test('tells a refusal in its own words, and helps for each verb', async () => {
+  test('prints a refusal as the service words it, and the flags of open with --help', async () => {
     const refused = await run(
       'open',
       ...own(),

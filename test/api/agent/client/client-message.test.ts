@@ -19,8 +19,8 @@ const MESSAGE = challengeMessage(TERMS);
 const lines = MESSAGE.split('\n');
 const withLine = (at: number, line: string) => lines.with(at, line).join('\n');
 
-describe('a message to be signed', () => {
-  test('is signed when it says what was asked for, and tells when it was issued', () => {
+describe('a challenge message', () => {
+  test('passes the check when it states what was requested; its issue time is returned', () => {
     expect(checkMessage(MESSAGE, EXPECTED)).toBe(TERMS.issuedAt);
     expect(checkMessage(MESSAGE, { ...EXPECTED, service: 'bankroll-indexer' })).toBe(TERMS.issuedAt);
   });
@@ -54,14 +54,14 @@ describe('a message to be signed', () => {
     [{ length: 7 }, EXPECTED.nonce],
     [MESSAGE, undefined],
     [MESSAGE, [...Buffer.from(EXPECTED.nonce, 'base64url')]],
-  ])('is not signed when it, or its nonce, is no text (%#)', (message, nonce) => {
+  ])('is not signed when the message or its nonce is not a string (%#)', (message, nonce) => {
     const expected = { ...EXPECTED, nonce: nonce as string };
     expect(() => checkMessage(message as string, expected)).toThrow(
       'not signed: the service sent no message',
     );
   });
 
-  test('is not signed when its nonce was made at another time than it says', () => {
+  test('is not signed when its nonce was made at another time than the message states', () => {
     const nonce = nonceAt(TERMS.issuedAt - 1);
     const message = challengeMessage({ ...TERMS, nonce });
     expect(() => checkMessage(message, { ...EXPECTED, nonce })).toThrow('not signed: its nonce was made at');
@@ -76,12 +76,12 @@ describe('a message to be signed', () => {
     'abc=',
     'A'.repeat(74),
     `${TERMS.nonce}A`,
-  ])('is not signed when what is called its nonce is "%s", though the message says so too', (nonce) => {
+  ])('is not signed when its nonce is not formed as one, even if the message repeats it: "%s"', (nonce) => {
     const message = challengeMessage({ ...TERMS, nonce });
     expect(() => checkMessage(message, { ...EXPECTED, nonce })).toThrow(/^not signed: its nonce/);
   });
 
-  test('what a service says is printed without what a terminal would obey', () => {
+  test('text of a service is printed with control characters escaped, and a long sentence is cut', () => {
     const hostile = '\u001b[2Jgone\u0007 \u009b31m \u202etxt.exe \u2028 🦊';
     expect(shown(hostile)).toBe('\\u001b[2Jgone\\u0007 \\u009b31m \\u202etxt.exe \\u2028 🦊');
     const value = { text: hostile, list: ['\u{e0041}', '\ud800'] };
@@ -90,7 +90,7 @@ describe('a message to be signed', () => {
     expect(shownSentence('x'.repeat(9_000))).toHaveLength(501);
   });
 
-  test('is not signed when the service is not the one that was named', () => {
+  test('is not signed when it names another service than the one expected', () => {
     expect(() => checkMessage(MESSAGE, { ...EXPECTED, service: 'another' })).toThrow(/^not signed: /);
   });
 });

@@ -59,7 +59,7 @@ describe('the client', () => {
 
   const count = async (table: string) => (await rowCounts(db))[table] as number;
 
-  test('signs in by itself, once for many, posts and reads its feed with the policy beside it', async () => {
+  test('signs in once for concurrent posts, and reads its feed together with the policy’s state', async () => {
     const net = lossyNetwork();
     const agent = agentOver(net);
     expect(agent.address).toBe(agentKey.address);
@@ -88,7 +88,7 @@ describe('the client', () => {
     expect(JSON.stringify(agentOver(net))).not.toMatch(/\d,\d/);
   });
 
-  test('renews a session that ended before its time, and one that is about to end', async () => {
+  test('signs in again if its session was ended early, and asks for a new challenge shortly before expiry', async () => {
     const net = lossyNetwork();
     let now = Date.now();
     const agent = agentOver(net, { clock: () => now });
@@ -113,7 +113,7 @@ describe('the client', () => {
     expect(await readPosts(db, mint, 10, 0)).toMatchObject({ total: 2, posts: [second, first] });
   });
 
-  test.each(['answer', 'request'] as const)('an open whose %s is lost is its own row', async (when) => {
+  test.each(['answer', 'request'] as const)('an open whose %s is lost is stored once', async (when) => {
     const net = lossyNetwork();
     const agent = agentOver(net);
     const before = await count('exposures');
@@ -125,7 +125,7 @@ describe('the client', () => {
     await expect(agent.open(OPEN)).rejects.toMatchObject({ status: 409, code: 'already_held' });
   });
 
-  test.each(['answer', 'request'] as const)('a release whose %s is lost is found', async (when) => {
+  test.each(['answer', 'request'] as const)('a release whose %s is lost is done once', async (when) => {
     const net = lossyNetwork();
     const agent = agentOver(net);
     const { positionId } = await agent.open(OPEN);
@@ -138,14 +138,14 @@ describe('the client', () => {
     });
   });
 
-  test('signs nothing for a service that names another address than it is reached at', async () => {
+  test('signs nothing, and nothing is stored, if the message names another URL than the expected one', async () => {
     const agent = agentOver(lossyNetwork(), { publicUrl: 'https://other.example' });
     const before = await rowCounts(db);
     await expect(agent.post({ kind: 'idle', text: 'x' })).rejects.toThrow(/^not signed: its URL line/);
     expect(await rowCounts(db)).toEqual(before);
   });
 
-  test('tells a refusal with status, code and the seconds to wait; reads are tried again', async () => {
+  test('throws ApiError for a refusal and NoAnswerError without an answer, and retries a read that was lost', async () => {
     const net = lossyNetwork();
     const agent = agentOver(net);
     await expect(agent.post({ kind: 'idle', text: '' })).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe('the client', () => {
     await expect(nobody.health()).rejects.toBeInstanceOf(NoAnswerError);
   });
 
-  test('follows no redirect: a token is for the service that it was asked of', async () => {
+  test('follows no redirect with a token, and counts it as no answer', async () => {
     const elsewhere = await serveAnswers(() => ({ body: {} }));
     const service = await serveAnswers(() => ({
       status: 307,
@@ -177,7 +177,7 @@ describe('the client', () => {
   });
 
   test.each([500, 502, 504, 524])(
-    'a proxy’s %i is no refusal, in whatever words: nobody knows what was stored',
+    'a proxy’s %i for a post is not taken for a refusal: the outcome is unknown, and nothing is sent again',
     async (status) => {
       const service = await serveAnswers(() => ({
         status,
@@ -190,7 +190,7 @@ describe('the client', () => {
     },
   );
 
-  test.each([null, 7, 'text', false])('%s is no answer of any route', async (body) => {
+  test.each([null, 7, 'text', false])('a body of %s counts as no answer', async (body) => {
     const service = await serveAnswers(() => ({ body }));
     const client = createClient({ url: service.url, retryMs: 1 });
     await expect(client.posts(mint)).rejects.toBeInstanceOf(NoAnswerError);
@@ -198,7 +198,7 @@ describe('the client', () => {
     await service.close();
   });
 
-  test('what a service calls a list and is none is no answer', async () => {
+  test('a list of positions that is not an array counts as no answer', async () => {
     const net = lossyNetwork();
     const agent = agentOver(net, {
       fetch: async (url: string | URL | Request, init?: RequestInit) =>
@@ -209,7 +209,7 @@ describe('the client', () => {
     await expect(agent.positions()).rejects.toBeInstanceOf(NoAnswerError);
   });
 
-  test('a release that a service answers without its position is no error of the client’s own', async () => {
+  test('a release that is answered without a position is returned as it is, without an error', async () => {
     const net = lossyNetwork();
     const agent = agentOver(net, {
       fetch: async (url: string | URL | Request, init?: RequestInit) =>
@@ -218,7 +218,7 @@ describe('the client', () => {
     expect(await agent.close({ positionId: '1', reason: 'over' })).toEqual({});
   });
 
-  test('an answer that never ends is given up', async () => {
+  test('an answer that never ends is given up within 128 MB', async () => {
     const megabyte = Buffer.alloc(1024 * 1024, ' ');
     let sent = 0;
     const endless = function* () {
@@ -235,7 +235,7 @@ describe('the client', () => {
     expect(sent).toBeLessThan(64 + 64);
   });
 
-  test('every read route answers what its function says', async () => {
+  test('every read function of the client gets an answer from its route', async () => {
     const client = createClient({ url: api.url });
     expect((await client.coin(mint)).mint).toBe(mint);
     expect((await client.positions(mint)).positions).toEqual([]);

@@ -13,18 +13,18 @@ describe('the pages of a list of exposures', () => {
     ['</style.css?offset=1>; rel="preload"', null],
     ['', null],
     [null, null],
-  ])('go on where the link says: %s', (link, page) => {
+  ])('continue where the Link header says, or end without a next link: %s', (link, page) => {
     expect(nextPage(link)).toEqual(page);
   });
 
   test.each(['<?offset=-1>; rel="next"', '<?offset=1e3>; rel="next"', '<>; rel="next"'])(
-    'are not at their end where nobody can read it: %s',
+    'do not end at a malformed next link, which is an error: %s',
     (link) => {
       expect(() => nextPage(link)).toThrow(/named no page/);
     },
   );
 
-  test('are asked of the service alone, wherever it says that they are', async () => {
+  test('are requested from the service itself, even if a next link names another host', async () => {
     const elsewhere = await serveAnswers(() => ({ body: { items: [] } }));
     const service = await serveAnswers(({ query }) => ({
       headers: query.has('offset') ? {} : { Link: `<${elsewhere.url}/x?status=held&offset=1>; rel="next"` },
@@ -48,7 +48,7 @@ describe('the pages of a list of exposures', () => {
     return ids;
   }
 
-  test('have a row once that moved from one to the next, and each row of a short one', async () => {
+  test('yield a row once if it moved from one page to the next, and every row of a short page', async () => {
     const pages = [page(['4', '3'], { offset: 2 }), page(['3'], { offset: 3 }), page(['2', '1'], null)];
     expect(await idsOf(async () => pages.shift() as ExposuresPage)).toEqual(['4', '3', '2', '1']);
   });
@@ -56,7 +56,7 @@ describe('the pages of a list of exposures', () => {
   test.each([
     ['names the same page again', () => ({ offset: 2 })],
     ['names a page more each time', (asked: number) => ({ offset: asked + 1 })],
-  ])('are not taken for all where the service %s', async (_, next) => {
+  ])('that do not end, because the service %s, are an error and not a complete list', async (_, next) => {
     const listing = idsOf(async (asked) => page([`${asked?.offset ?? 0}`], next(asked?.offset ?? 0)));
     await expect(listing).rejects.toMatchObject({
       name: 'NoAnswerError',

@@ -58,8 +58,8 @@ describe('a client whose answer was lost', () => {
   const writes = (route: string) =>
     net.sent.filter(({ method, path }) => method === 'POST' && path.endsWith(route)).length;
 
-  describe('and that may not look', () => {
-    test.each([404, 429, 503])('where that passes (%i) finds its post', async (status) => {
+  describe('and that may not look for what was stored', () => {
+    test.each([404, 429, 503])('finds its post by looking again after two refusals (%i)', async (status) => {
       net.lose = { path: '/posts', when: 'answer' };
       net.instead = { path: '/posts', answers: [refusal(status, { 'retry-after': '0' }), refusal(status)] };
       const post = await anAgent().post(POST);
@@ -72,7 +72,7 @@ describe('a client whose answer was lost', () => {
       ['for long', refusal(429, { 'retry-after': '3600' }), { status: 429, retryAfter: 3600 }],
       ['at all', refusal(403), { status: 403 }],
       ['and reads nothing', Response.json({ posts: [null] }), { message: 'the service answered no list' }],
-    ])('%s says that nobody knows, and sends nothing again', async (_, answer, cause) => {
+    ])('%s: reports the outcome as unknown, and sends nothing again', async (_, answer, cause) => {
       net.lose = { path: '/posts', when: 'answer' };
       net.instead = { path: '/posts', answers: [answer] };
       await expect(anAgent().post(POST)).rejects.toMatchObject({
@@ -83,7 +83,7 @@ describe('a client whose answer was lost', () => {
       expect(writes('/posts')).toBe(1);
     });
 
-    test('however often it looks', async () => {
+    test('reports the outcome as unknown after many look-ups that are 503, and sends nothing again', async () => {
       net.lose = { path: '/posts', when: 'answer' };
       net.instead = { path: '/posts', answers: Array.from({ length: 100 }, () => refusal(503)) };
       await expect(anAgent().post(POST)).rejects.toMatchObject({
@@ -92,7 +92,7 @@ describe('a client whose answer was lost', () => {
       expect(writes('/posts')).toBe(1);
     });
 
-    test('sends nothing again of an exposure either', async () => {
+    test('sends neither an open nor a release again, and finds the release by a second look-up', async () => {
       const agent = anAgent();
       net.lose = { path: '/open', when: 'answer' };
       net.instead = { path: '/positions', answers: [refusal(403)] };
@@ -107,7 +107,7 @@ describe('a client whose answer was lost', () => {
     });
   });
 
-  test('of a sign-in alone has nothing to look for', async () => {
+  test('signs in again without looking for a post if only the sign-in’s answer was lost', async () => {
     net.lose = { path: '/session', when: 'answer' };
     net.instead = { path: '/posts', answers: [refusal(403)] };
     const post = await anAgent().post(POST);
@@ -115,7 +115,7 @@ describe('a client whose answer was lost', () => {
     expect(net.instead.answers).toHaveLength(1);
   });
 
-  describe.each(['the same client', 'another process'])('takes nothing older for it: %s', (who) => {
+  describe.each(['the same client', 'another process'])('takes no older row for its write: %s', (who) => {
     /** Another process remembers nothing of the first one's writes; the rows that it finds are made older here. */
     const again = async (agent: Agent) => {
       if (who === 'the same client') return agent;
@@ -127,7 +127,7 @@ describe('a client whose answer was lost', () => {
       return anAgent();
     };
 
-    test('an open that is held already is refused', async () => {
+    test('a lost open of a contract that is already held is 409 already_held', async () => {
       const agent = anAgent();
       const row = await agent.open(OPEN);
       const other = await again(agent);
@@ -136,7 +136,7 @@ describe('a client whose answer was lost', () => {
       expect((await agent.positions()).map(({ positionId }) => positionId)).toEqual([row.positionId]);
     });
 
-    test('a release that was before is refused', async () => {
+    test('a lost release of a position that is already released is 409 already_released', async () => {
       const agent = anAgent();
       const { positionId } = await agent.open(OPEN);
       await agent.close({ positionId, reason: 'over' });
@@ -148,7 +148,7 @@ describe('a client whose answer was lost', () => {
     });
   });
 
-  test('of a release finds it behind more rows than a page has, and lists them all', async () => {
+  test('finds its release behind more rows than a page holds, and lists all rows', async () => {
     const agent = anAgent();
     const { positionId } = await agent.open(OPEN);
     await db.query(

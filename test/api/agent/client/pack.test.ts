@@ -45,14 +45,14 @@ describe('the packed client', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  test('holds what was emitted and nothing of the service or its data', () => {
+  test('contains the compiled client, and no TypeScript source, SQL, data or .env file', () => {
     const names = readdirSync(installed, { recursive: true }).map(String);
     expect(names).toContain('dist/api/client/entry.js');
     expect(names.filter((name) => /\.sql$|(^|\/)data\/|\.env|main\.js$/.test(name))).toEqual([]);
     expect(names.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))).toEqual([]);
   });
 
-  test('is imported with its types, signs and calls a service', async () => {
+  test('type-checks in a consumer’s program and calls a service from it', async () => {
     const tsc = path.join(ROOT, 'node_modules/.bin/tsc');
     const flags = ['--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node', 'main.ts'];
     await run(tsc, flags, { cwd: directory }).catch((error: { stdout: string }) => {
