@@ -20,12 +20,12 @@ const held = useApi();
 const ASOF = isoTime(TIME);
 const analytics = async () => (await held.api.get<AnalyticsResponse>('/analytics')).body;
 
-describe('analytics', () => {
+describe('GET /analytics', () => {
   beforeEach(async () => {
     await held.api.insert('applied', [appliedRow('transactions', 0)]);
   });
 
-  test('is printed as any other answer, with days and without', async () => {
+  test('is printed as indented JSON, with days and without', async () => {
     const printed = async () => (await fetch(`${held.api.url}/analytics`)).text();
     for (const rows of [[], [dayRow('2026-09-20', 'usd'), dayRow('2026-09-21', 'usd')]]) {
       await held.api.insert('quote_days', rows);
@@ -35,7 +35,7 @@ describe('analytics', () => {
     }
   });
 
-  test('the configuration has the staleness as a string', async () => {
+  test('protocolConfig shows the stored configuration, with maxRemoteStaleness as a string', async () => {
     await held.api.insert('protocol_config', [configRow()]);
     expect((await analytics()).protocolConfig).toEqual({
       paused: false,
@@ -51,7 +51,7 @@ describe('analytics', () => {
     });
   });
 
-  test('until the configuration is read its programs are those set here, and its source says so', async () => {
+  test('until ProtocolConfig is read, its programs are those of the settings, and its source says so', async () => {
     expect((await analytics()).protocolConfig).toEqual({
       ...{ paused: null, protocolFeeBps: null, maxBankrollBps: null, maxRemoteStaleness: null },
       ...{ maxDeviationBps: null, minRiskForClass: null, asOf: null },
@@ -103,7 +103,7 @@ describe('analytics', () => {
     });
   });
 
-  test('bridge flow: what was sent beside what is attested, without revoked accounts', async () => {
+  test('bridge flow shows what was bridged out beside the attested equity per venue, without revoked accounts', async () => {
     const usd = { bridged_out: '100', remote_equity: '70', remote_asof: TIME + 5 };
     await held.api.insert('venue_accounts', [
       venueAccountRow('a', 'p1', usd),
@@ -124,7 +124,7 @@ describe('analytics', () => {
     });
   });
 
-  test('the gap is absent where decimals differ or an account was never attested', async () => {
+  test('bridge flow’s gap is absent if decimals are unknown or differ, its equity if an account lacks attestation', async () => {
     await held.api.insert('mints', [mintRow('usd', 6), mintRow('sol', 9), mintRow('eur', 6, { exists: 0 })]);
     const account = (name: string, asset: string) =>
       venueAccountRow('a', name, { asset_mint: key(asset), remote_asof: TIME, bridged_out: '5' });
@@ -148,7 +148,7 @@ describe('analytics', () => {
     expect((await perp())?.bridgedOut.value).toBe('15');
   });
 
-  test('the day series sums over quotes and partitions, oldest day first, and by quote', async () => {
+  test('the day series sums over quotes and log partitions, oldest day first, and also shows each quote', async () => {
     await held.api.insert('mints', [mintRow('usd', 6)]);
     await held.api.insert('quote_days', [
       dayRow('2026-09-21', 'usd'),
@@ -174,7 +174,7 @@ describe('analytics', () => {
     expect(usd).toMatchObject({ decimals: 6, profitSwept: { value: '44' } });
   });
 
-  test('the figures of a day with an incomplete transaction are absent, those of others stay', async () => {
+  test('the figures of a day with an incomplete transaction are absent, those of other days are present', async () => {
     const day = isoTime(TIME).slice(0, 10);
     await held.api.insert('quote_days', [dayRow(day, 'usd'), dayRow('2020-01-01', 'usd')]);
     const cut = { signature: signature('cut'), slot: '5', policies: [], reason: 'cut' };
@@ -185,7 +185,7 @@ describe('analytics', () => {
     expect(ofDay?.byQuote[0]?.routedToLp).toMatchObject({ absent: true });
   });
 
-  test('a day of which an incomplete transaction alone is known is listed, its figures absent where it may lack them', async () => {
+  test('a day with only incomplete transactions is listed, and the figures that may lack amounts are absent', async () => {
     await held.api.insert('quote_days', [dayRow('2026-09-20', 'usd'), dayRow('2026-09-22', 'usd')]);
     const cut = { slot: '5', policies: [key('policy of m')], reason: 'cut' };
     const noon = Date.UTC(2026, 8, 21, 12) / 1000;

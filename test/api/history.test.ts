@@ -24,7 +24,7 @@ const loop = () => read<LoopResponse>('/loop');
 const claim = (index: number, quote: string, base: string, change: object = {}) =>
   eventRow('coin', 'FeesClaimed', index, { amount_a: quote, amount_b: base, ...change });
 
-describe('while history is not complete', () => {
+describe('fees and loop while history is not complete', () => {
   const totals = totalsRow('coin', { fees_quote: '1', claim_count: '1', last_claim: TIME });
   const sums = async () => {
     const [feesBody, loopBody] = [await fees(), await loop()];
@@ -43,7 +43,7 @@ describe('while history is not complete', () => {
     };
   };
 
-  test('every sum of events is absent with that reason and counts are null; chain figures stay', async () => {
+  test('every sum of events is absent and names the unread slots, counts are null, chain figures are present', async () => {
     await held.api.insert('policy_totals', [totals]);
     await held.api.insert('gaps', [gapRow('999')]);
     const { lifetime, day, counts, chain } = await sums();
@@ -55,7 +55,7 @@ describe('while history is not complete', () => {
     for (const one of chain) expect(one.absent).toBeUndefined();
   });
 
-  test('24-hour figures are there once the gap ends before the window', async () => {
+  test('24-hour figures are present as long as the gap ends before the 24-hour window', async () => {
     await held.api.insert('events', [claim(1, '5', '0')]);
     await held.api.insert('gaps', [gapRow('999', { to_time: Math.floor(NOW / 1000) - 86_400 })]);
     const { lifetime, day, counts } = await sums();
@@ -66,7 +66,7 @@ describe('while history is not complete', () => {
     expect((await sums()).counts.last24h).toBeNull();
   });
 
-  test('so are those beside a gap whose time nobody told, once an hour that began behind it ends before the window', async () => {
+  test('24-hour figures beside a gap without a time are present once an hour begun after it precedes the window', async () => {
     const hour = Math.floor((NOW / 1000 - DAY_S) / HOUR_S);
     const begins = (at: number, slot: string) =>
       held.api.insert('hour_slots', [{ hour: at, slot, before: String(2n ** 64n - 1n - BigInt(slot)) }]);
@@ -83,7 +83,7 @@ describe('while history is not complete', () => {
     expect(counts).toEqual({ lifetime: null, last24h: 1 });
   });
 
-  test('24-hour figures are absent while a partition has not heard of the gap: of it nobody knows', async () => {
+  test('24-hour figures are absent until every partition of transactions has recorded the gap', async () => {
     const before = { to_time: Math.floor(NOW / 1000) - 86_400 };
     await held.api.insert('events', [claim(1, '5', '0')]);
     await held.api.insert('applied', [appliedRow('transactions', 1)]);
@@ -93,7 +93,7 @@ describe('while history is not complete', () => {
     expect((await sums()).day[0]).toEqual(figure('5', CLAIMS, ASOF));
   });
 
-  test('a gap is closed once every partition of transactions says so', async () => {
+  test('a gap counts as closed once every partition of transactions has recorded it as closed', async () => {
     await held.api.insert('applied', [appliedRow('transactions', 1)]);
     await held.api.insert('gaps', [gapRow('0', { closed: 1 })]);
     expect((await sums()).counts.lifetime).toBeNull();
@@ -103,17 +103,17 @@ describe('while history is not complete', () => {
     expect((await sums()).counts.lifetime).toBe(0);
   });
 
-  test('before anything is applied nothing that sums events is told', async () => {
+  test('before anything is applied, lifetime fees from events are absent: nothing is indexed yet', async () => {
     await held.api.truncate('applied');
     expect((await sums()).lifetime[0]?.reason).toBe('nothing of the chain is indexed yet');
   });
 });
 
-describe('while a transaction is incomplete', () => {
+describe('fees and loop while a transaction is incomplete', () => {
   const row = policyRow('coin', 'usd') as Record<string, string>;
   const incomplete = { signature: signature('cut'), slot: '1500', block_time: TIME, reason: 'cut logs' };
 
-  test('the event sums of its policies are absent, counts stay, and others keep theirs', async () => {
+  test('event sums of its policies are absent, claim counts stay, and other policies keep their sums', async () => {
     await held.api.insert('policies', [policyRow('other', 'usd')]);
     await held.api.insert('incomplete_transactions', [{ ...incomplete, policies: [row.address] }]);
     const body = await fees();
@@ -124,7 +124,7 @@ describe('while a transaction is incomplete', () => {
     expect(other.quoteLeg.lifetimeFromEvents).toEqual(figure('0', CLAIMS, MARKER));
   });
 
-  test('what its cut logs do not hide is told, and the reason says why the rest is not', async () => {
+  test('only sums that the transaction may lack are absent, and the reason says why it is incomplete', async () => {
     const policies = [row.address];
     await held.api.insert('incomplete_transactions', [
       { ...incomplete, policies, missing: ['Routed', 'FeesClaimed.baseAmount'] },
@@ -149,7 +149,7 @@ describe('while a transaction is incomplete', () => {
     expect((await fees()).baseLeg.lifetime).toEqual(figure('0', CLAIMS, MARKER));
   });
 
-  test('a whole reading of it brings them back', async () => {
+  test('event sums are present again once the transaction was read completely', async () => {
     await held.api.insert('incomplete_transactions', [{ ...incomplete, policies: [row.address] }]);
     await held.api.insert('transactions', [
       { signature: signature('cut'), slot: '1500', tx_index: 0, has_index: 1, block_time: TIME, failed: 0 },

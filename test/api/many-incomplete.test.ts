@@ -20,7 +20,7 @@ function watched<T>(list: T[]): { list: T[]; looks(): number } {
   return { list: new Proxy(list, { get }), looks: () => looks };
 }
 
-test('all figures together go through what incomplete transactions lack once, however much it is', () => {
+test('what incomplete transactions lack is scanned once for all figures together', () => {
   const policies = watched(
     Array.from({ length: MANY }, (_, at): [string, string, string, string] => [
       `account ${at >> 1}`,

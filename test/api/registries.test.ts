@@ -10,8 +10,8 @@ import { useApi } from './support/use-api.ts';
 const held = useApi(async (api) => api.insert('stream_state', [streamRow(NOW)]));
 const ASOF = isoTime(TIME);
 
-describe('registries', () => {
-  test('origins are by id, in snake case', async () => {
+describe('GET /origins and GET /models', () => {
+  test('/origins lists the existing origins by id, with fields in snake case', async () => {
     await held.api.insert('origins', [
       originRow(3, 'options'),
       originRow(1, 'stocks-only'),
@@ -30,7 +30,7 @@ describe('registries', () => {
     });
   });
 
-  test('models are by id, with the time of the last change in ISO 8601', async () => {
+  test('/models lists the models by id, with registeredAt in ISO 8601', async () => {
     await held.api.insert('models', [modelRow(9, 'nine'), modelRow(1, 'one', { enabled: 0 })]);
     const { body } = await held.api.get<ModelsResponse>('/models');
     expect(body).toEqual({
@@ -42,13 +42,13 @@ describe('registries', () => {
     });
   });
 
-  test('a registration time no date can express does not fail the list', async () => {
+  test('/models is 200 even if a registration time is beyond what a date can express', async () => {
     await held.api.insert('models', [modelRow(1, 'one', { registered_at: '9223372036854775807' })]);
     expect((await held.api.get('/models')).status).toBe(200);
   });
 });
 
-describe('quotes', () => {
+describe('GET /quotes', () => {
   const pair = (name: string, symbol: string, change: object = {}) => ({
     mint: key(name),
     symbol,
@@ -62,11 +62,11 @@ describe('quotes', () => {
   });
   const quotes = async (query = '') => (await held.api.get<QuotesResponse>(`/quotes${query}`)).body;
 
-  test('before the catalogue is read the list is empty and says why', async () => {
+  test('before the catalogue is read, the list is empty and marked absent', async () => {
     expect(await quotes()).toMatchObject({ source: 'launch_x:/pairs catalogue', items: [], absent: true });
   });
 
-  test('most policies first, then symbols by code point, nulls last, then the mint', async () => {
+  test('rows are sorted by policy count, then symbol by code point with missing ones last, then mint', async () => {
     await held.api.insert('catalogue', [
       {
         read_at: '1',
@@ -88,7 +88,7 @@ describe('quotes', () => {
     expect(rows.at(-1)?.symbol).toBeNull();
   });
 
-  test('a row is the catalogue’s, with caps where there is a reading of them', async () => {
+  test('a row shows the catalogue’s pair with the market caps of its reading', async () => {
     await held.api.insert('catalogue', [
       { read_at: '1', rows: [pair('usd', 'U', { logo_url: 'https://l/u.png' })] },
     ]);
@@ -125,7 +125,7 @@ describe('quotes', () => {
     expect((await quotes()).items).toHaveLength(1);
   });
 
-  test('searches are answered from memory, and find what the store would', async () => {
+  test('searches are answered from memory, and find what the store’s own query finds', async () => {
     const symbols = ['İST', 'ΑΣΑΣ', 'straße', 'ǅ', 'K', 'a_b%c', 'ÅNGSTRÖM', '🦊Fox', ''];
     const rows = symbols.map((symbol, n) => pair(`odd${n}`, symbol, { name: `n${n}` }));
     await held.api.insert('catalogue', [{ read_at: '1', rows }]);
@@ -163,17 +163,17 @@ describe('quotes', () => {
     expect((await quotes('?search=s20')).items).toHaveLength(111);
   });
 
-  test('at most 600 rows', async () => {
+  test('at most 600 rows are served, and limit and offset are ignored', async () => {
     const rows = Array.from({ length: 650 }, (_, index) => pair(`m${index}`, `S${index}`));
     await held.api.insert('catalogue', [{ read_at: '1', rows }]);
     expect((await quotes('?limit=650&offset=100')).items).toHaveLength(600);
   });
 });
 
-describe('currencies', () => {
+describe('GET /venues/options_x/currencies', () => {
   const read = async () => (await held.api.get<CurrenciesResponse>('/venues/options_x/currencies')).body;
 
-  test('never read: an empty list with the reason on the envelope', async () => {
+  test('before the venue is polled, the list is empty and absent, with the reason on the envelope', async () => {
     expect(await read()).toMatchObject({
       venue: 'options_x',
       source: 'venue poller',
@@ -184,14 +184,14 @@ describe('currencies', () => {
     });
   });
 
-  test('never answered: the reason on the envelope says so, and how', async () => {
+  test('if the venue has never answered, the reason on the envelope says so and quotes the error', async () => {
     await held.api.insert('venue_status', [
       { venue: 'options', read_at: String(NOW), ok: 0, error: 'refused' },
     ]);
     expect(await read()).toMatchObject({ items: [], absent: true, reason: 'never answered: refused' });
   });
 
-  test('those that have options, with the spot price as a figure', async () => {
+  test('lists only currencies that have options, with the spot price as a figure', async () => {
     const row = (currency: string, change: object = {}) => ({
       currency,
       spot_price: '3000.5',
@@ -217,7 +217,7 @@ describe('currencies', () => {
       { currency: 'BTC', spotPrice: { absent: true }, hasPerps: false },
     ]);
   });
-  test('a venue that is down leaves the last list standing, under the time at which it was read', async () => {
+  test('while the venue is down the last list stays, with its reading time; old spot prices are absent', async () => {
     const readAt = NOW - 3_600_000;
     const row = { currency: 'ETH', spot_price: '3000.5', has_options: 1, has_perps: 1 };
     const status = { venue: 'options', error: null };
@@ -236,7 +236,7 @@ describe('currencies', () => {
     expect(body).not.toHaveProperty('absent');
   });
 
-  test('a list whose time is still to come has no price, until it has come', async () => {
+  test('spot prices are absent while the reading time is more than 120 s in the future', async () => {
     const row = { currency: 'ETH', spot_price: '3000.5', has_options: 1, has_perps: 1 };
     const read_at = String(NOW + 120_001);
     await held.api.insert('currencies', [{ read_at, rows: [row] }]);
@@ -247,7 +247,7 @@ describe('currencies', () => {
     expect((await read()).items[0]?.spotPrice).toMatchObject({ value: '3000.5' });
   });
 
-  test('a list without any currency is an empty one, not an absent one', async () => {
+  test('a reading without any currency is served as an empty list, not as an absent one', async () => {
     await held.api.insert('currencies', [{ read_at: String(NOW), rows: [] }]);
     expect(await read()).toEqual({
       venue: 'options_x',

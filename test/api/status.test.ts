@@ -29,8 +29,8 @@ const program = (name: 'launchpad' | 'amm', address: string, readAt = NOW - 1_00
 const status = async () => (await held.api.get<StatusResponse>('/status')).body;
 const escrow = (mint: string) => (policyRow(mint, 'usd') as Record<string, string>).quote_escrow as string;
 
-describe('status', () => {
-  test('an empty index says of everything that it is not known', async () => {
+describe('GET /status', () => {
+  test('with an empty index every figure is null or absent', async () => {
     const body = await status();
     expect(body.protocol).toEqual({ paused: null, source: 'chain:ProtocolConfig account', asOf: null });
     expect(body.indexer).toMatchObject({
@@ -53,7 +53,7 @@ describe('status', () => {
     expect(body.venues.perp_x).toMatchObject({ absent: true, source: 'venue poller' });
   });
 
-  test('before a slot is applied nothing says when one was: not the hour that times begin at', async () => {
+  test('before a slot is applied, slot and times are null, not 0 or the Unix epoch', async () => {
     const none = { slot: '0', block_time: null, last_signature: null, applied_at: 0 };
     await held.api.insert('applied', [appliedRow('accounts', 0, none)]);
     const { cursorUpdatedAt, lastProcessedSlot, incompleteTransactions, deadLetters } = (await status())
@@ -66,7 +66,7 @@ describe('status', () => {
       expect({ value, asOf }).toEqual({ value: 0, asOf: null });
   });
 
-  test('the pause of the protocol comes from its config', async () => {
+  test('protocol.paused comes from the ProtocolConfig account', async () => {
     await held.api.insert('protocol_config', [configRow({ paused: 1 })]);
     expect((await status()).protocol).toEqual({
       paused: true,
@@ -75,7 +75,7 @@ describe('status', () => {
     });
   });
 
-  test('the stream is connected as long as ingestion says so, and history is complete only then', async () => {
+  test('the stream is connected only while ingestion keeps reporting that it is', async () => {
     const tell = (row: object) => held.api.insert('stream_state', [told(row)]);
     expect((await status()).indexer).toMatchObject({
       stream: { connected: false, since: null, reason: 'no ingestion has told of its stream yet' },
@@ -99,7 +99,7 @@ describe('status', () => {
     });
   });
 
-  test('how many addresses are followed is not known before a start of ingestion has come to ask for them', async () => {
+  test('the number of followed addresses is null until ingestion has connected or reports some', async () => {
     const tell = (row: object) =>
       held.api.insert('stream_state', [told({ read_at: String(NOW_S * 1000 - 1_000), ...row })]);
     const followed = async () => (await status()).indexer.followed;
@@ -111,7 +111,7 @@ describe('status', () => {
     expect(await followed()).toEqual({ addresses: 0, overRpc: 0 });
   });
 
-  test('the slot is the lowest marker of all partitions, the signature the newest', async () => {
+  test('lastProcessedSlot is the lowest marker of all partitions, lastProcessedSignature the newest', async () => {
     const other = { slot: '2100', block_time: TIME + 450, applied_at: (TIME + 460) * 1000 };
     await held.api.insert('stream_state', [told()]);
     await held.api.insert('applied', [
@@ -135,7 +135,7 @@ describe('status', () => {
     });
   });
 
-  test('history says how far back it is whole', async () => {
+  test('history.fromSlot says from which slot on history is complete', async () => {
     await held.api.insert('stream_state', [told()]);
     await held.api.insert('applied', [appliedRow('transactions', 0)]);
     await held.api.insert('gaps', [gapRow('999')]);
@@ -146,7 +146,7 @@ describe('status', () => {
     expect((await status()).indexer.history).toEqual({ complete: true, fromSlot: '0', source: 'rpc' });
   });
 
-  test('history is whole from where it was to begin, where a gap was closed there', async () => {
+  test('history.fromSlot is the first slot that was read if the gap below it is closed', async () => {
     await held.api.insert('stream_state', [told()]);
     await held.api.insert('applied', [appliedRow('transactions', 0)]);
     await held.api.insert('gaps', [gapRow('0', { closed: 1 })]);
@@ -155,7 +155,7 @@ describe('status', () => {
     expect((await status()).indexer.history).toEqual({ complete: true, fromSlot: '700', source: 'rpc' });
   });
 
-  test('history says what keeps it open where that is more than time, and how many gaps there are', async () => {
+  test('history.reason names what keeps gaps open, and openGaps counts them', async () => {
     await held.api.insert('applied', [appliedRow('transactions', 0)]);
     await held.api.insert('gaps', [gapRow('999'), gapRow('2000', { from_slot: '2000' })]);
     const place = { log_partition: 0, log_offset: '1', before: null };
@@ -194,7 +194,7 @@ describe('status', () => {
     expect([indexer.incompleteTransactions.value, indexer.deadLetters.value]).toEqual([2, 1]);
   });
 
-  test('the keeper counts only kinds whose actor is the keeper, over the last 24 hours', async () => {
+  test('the keeper’s last24h counts only the keeper’s kinds of 24 hours; beside a gap the counts are null', async () => {
     await held.api.insert('applied', [appliedRow('transactions', 0)]);
     const old = { block_time: Math.floor(NOW / 1000) - 86_400 };
     await held.api.insert('events', [
@@ -218,7 +218,7 @@ describe('status', () => {
     ]);
   });
 
-  test('the backlog counts escrows that hold something and is absent while one is not read', async () => {
+  test('the fee backlog counts quote escrows that hold something, and is absent while one is not read', async () => {
     await held.api.insert(
       'policies',
       ['a', 'b', 'c'].map((name) => policyRow(name, 'usd')),
@@ -241,7 +241,7 @@ describe('status', () => {
     expect((await status()).keeper.unroutedFeeBacklogPolicyCount).toEqual(present);
   });
 
-  test('the backlog is as old as the oldest balance it was counted from, and never as new as a marker is', async () => {
+  test('the fee backlog is dated by the oldest balance that it was counted from, not by a marker', async () => {
     const backlog = async () => {
       const { value, asOf } = (await status()).keeper.unroutedFeeBacklogPolicyCount;
       return [value, asOf];
@@ -270,7 +270,7 @@ describe('status', () => {
     expect(await backlog()).toEqual([0, null]);
   });
 
-  test('an attestor is as fresh as the newest attestation at each venue', async () => {
+  test('the attestor’s age at a venue is that of the newest attestation there, without revoked accounts', async () => {
     await held.api.insert('venue_accounts', [
       venueAccountRow('a', 'p1', { remote_asof: TIME + 400 }),
       venueAccountRow('b', 'p2', { remote_asof: TIME + 450 }),
@@ -287,7 +287,7 @@ describe('status', () => {
     ]);
   });
 
-  test('whether a program is there nobody knows any more when that was read too long ago', async () => {
+  test('whether a program is reachable is null if its reading is older than 60 s or in the future', async () => {
     const readAt = NOW - 60_000;
     await held.api.insert('program_status', [
       { ...program('launchpad', SETTINGS.launchpadProgramId, readAt), exists: 1, error: null },
@@ -310,7 +310,7 @@ describe('status', () => {
     expect(await reach()).toMatchObject([ahead, ahead]);
   });
 
-  test('an answer that says that a program is there holds until its reading is too old', async () => {
+  test('a response that calls a program reachable is valid until that reading is older than 60 s', async () => {
     const readAt = NOW - 59_000;
     const rows = [{ ...program('launchpad', SETTINGS.launchpadProgramId, readAt), exists: 1, error: null }];
     await held.api.insert('program_status', rows);
@@ -319,7 +319,7 @@ describe('status', () => {
     expect(made.until).toBe(readAt + 60_001);
   });
 
-  test('how long ago a venue answered nobody knows while the time of that is still to come', async () => {
+  test('the age of a venue’s reading is absent while its time is more than 120 s in the future', async () => {
     const readAt = NOW + 120_001;
     await held.api.insert('venue_status', [{ venue: 'perp', ok: 1, read_at: String(readAt), error: null }]);
     const reason = `the newest reading has a time that is still to come (${isoMillis(readAt)})`;
@@ -328,7 +328,7 @@ describe('status', () => {
     expect((await status()).venues.perp_x).toMatchObject({ value: -120, asOf: isoMillis(readAt) });
   });
 
-  test('venues: programs by their account, pollers by the age of their newest good reading', async () => {
+  test('venues are judged by the program’s account, or by the age of the poller’s newest good reading', async () => {
     await held.api.insert('program_status', [
       { ...program('launchpad', SETTINGS.launchpadProgramId), exists: 1, error: null },
       { ...program('amm', key('amm')), exists: 0, error: 'timed out' },

@@ -17,7 +17,7 @@ const held = useApi(
   { settings: { ...SETTINGS, polledVenues: [], pricesFrom: [] } },
 );
 
-test('what no source is configured for is absent, and the reason names the variable', async () => {
+test('data without a configured source is absent, and the reason names the variable that is not set', async () => {
   const { body: quotes } = await held.api.get<QuotesResponse>('/quotes');
   expect(quotes).toMatchObject({ items: [], absent: true, reason: 'LAUNCHPAD_CATALOGUE_URL is not set' });
   const { body: currencies } = await held.api.get<CurrenciesResponse>('/venues/options_x/currencies');
@@ -33,7 +33,7 @@ test('what no source is configured for is absent, and the reason names the varia
   expect(rankings.items[0]?.usd.profit.reason).toBe(`no USD price of the quote asset: ${prices}`);
 });
 
-test('what a venue said while it was configured is told no more, in no place', async () => {
+test('stored readings of a venue that is no longer configured are served in neither positions nor status', async () => {
   const read_at = String(NOW - 1_000);
   await held.api.insert('venue_accounts', [venueAccountRow('coin', 'perp')]);
   await held.api.insert('account_readings', [

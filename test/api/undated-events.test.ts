@@ -32,7 +32,7 @@ describe('an event without a block time', () => {
     return event;
   };
 
-  test('is of the day of its neighbours where both are of one', async () => {
+  test('counts towards the day of its neighbours if both are of the same day', async () => {
     await undated(noon - 60, noon + 60);
     await held.api.insert('quote_days', [dayRow('2026-09-21', 'usd')]);
     const [day, ...others] = (await analytics()).revenueByDayTimeSeries;
@@ -45,7 +45,7 @@ describe('an event without a block time', () => {
     expect(day?.byQuote).toMatchObject([{ routedToLp: { value: '701' } }]);
   });
 
-  test('is of a kind that the keeper did of late, how often is not known', async () => {
+  test('makes the keeper’s count of its kind null if it may be of the last 24 hours', async () => {
     const now = NOW / 1000;
     const { kind } = await undated(now - 2 * DAY, now - 60);
     const { keeper } = (await held.api.get<StatusResponse>('/status')).body;
@@ -53,7 +53,7 @@ describe('an event without a block time', () => {
     expect(keeper.last24h).toEqual([{ kind, count: null, countAbsentReason, lastAt: null }]);
   });
 
-  test('gives a sum no time where no event of the day has one', async () => {
+  test('leaves its sum without a time if no event of the day has one', async () => {
     await undated(noon - 60, noon + 60);
     const [day] = (await analytics()).revenueByDayTimeSeries;
     expect(day).toMatchObject({
@@ -64,7 +64,7 @@ describe('an event without a block time', () => {
     });
   });
 
-  test('makes absent what it may be of, where they are of two days', async () => {
+  test('makes its sum absent on both days if its neighbours are of different days', async () => {
     await undated(noon, noon + DAY, 2);
     await held.api.insert('quote_days', [
       dayRow('2026-09-20', 'usd'),
@@ -77,7 +77,7 @@ describe('an event without a block time', () => {
     expect(series.map(({ profitSwept }) => profitSwept.value)).toEqual(['4', '4', '4']);
   });
 
-  test('makes its day absent from when it is told its time until the day has it, also where nothing else is of the day', async () => {
+  test('once dated, makes its day’s sum absent until the stored sum has it, even on a day without other events', async () => {
     const event = await undated(noon - 60, noon + 60, 3);
     await held.api.insert('quote_days', [dayRow('2026-09-20', 'usd'), dayRow('2026-09-21', 'usd')]);
     const told = { ...event, block_time: noon + DAY };

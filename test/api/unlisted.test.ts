@@ -64,7 +64,7 @@ async function allTold() {
   };
 }
 
-test('counts and sums over all policies are absent while nothing proves that all are known, and lists hold those that are', async () => {
+test('counts and sums over all policies are absent until all are proved known; lists show the known ones', async () => {
   await held.api.insert('applied', [appliedRow('transactions', 0)]);
   await held.api.insert('policies', [policyRow('a', 'usd'), policyRow('b', 'usd')]);
   await held.api.insert('catalogue', [{ read_at: String(NOW), rows: pairs }]);
@@ -84,7 +84,7 @@ test('counts and sums over all policies are absent while nothing proves that all
   ]);
 });
 
-test('a list that was proved whole is believed once its accounts are applied, on every partition', async () => {
+test('an account list that was proved whole counts once every partition has applied its slot', async () => {
   const applied = (partition: number, slot: string, change: object = {}) =>
     held.api.insert('applied', [
       { ...appliedRow('accounts', partition), slot, log_offset: slot, ...change },
@@ -128,7 +128,7 @@ test('a list that was proved whole is believed once its accounts are applied, on
   }
 });
 
-test('where history is complete, and every account that it names was read, nothing is absent', async () => {
+test('counts are present if history is complete and every account that it names was read', async () => {
   const registered = { summary: JSON.stringify({ tokenAccount: key('spot') }) };
   await held.api.insert('applied', [appliedRow('transactions', 0)]);
   await held.api.insert('policies', [policyRow('a', 'usd')]);
@@ -157,7 +157,7 @@ test('where history is complete, and every account that it names was read, nothi
   expect((await allTold()).counts.slice(0, 3)).toEqual([2, 0, 2]);
 });
 
-test('who told of the stream before this was told is believed', async () => {
+test('a stream report without word of the account list, as older versions wrote it, counts as proof', async () => {
   await held.api.insert('applied', [appliedRow('transactions', 0)]);
   await held.api.insert('policies', [policyRow('a', 'usd')]);
   await held.api.insert('gaps', [gapRow('999')]);

@@ -16,7 +16,7 @@ function engine(tookMs: number) {
   return { ask, done: () => done };
 }
 
-test('a hundred questions to the engine of this thread are not answered in one go: others are heard between them', async () => {
+test('of 100 queries to an engine in this thread at most eight run before other events are handled', async () => {
   const { ask, done } = engine(1);
   const all = Promise.all(Array.from({ length: 100 }, ask));
   const before: number[] = [];
@@ -35,7 +35,7 @@ test.each([
   ['others have little to do', 1, []],
   ['others have as much to do', 2, [6, 6]],
   ['a question took long, too', 40, [20, 20]],
-])('where %s it rests as it should', async (_, othersMs, rests) => {
+])('the queue rests only if others need the thread as much as it does: %s', async (_, othersMs, rests) => {
   let now = 0;
   const rested: number[] = [];
   const later = (call: () => void) => {
@@ -56,7 +56,7 @@ test.each([
   expect(rested).toEqual(rests);
 });
 
-test('one question waits for nobody, and a failure keeps none from being asked', async () => {
+test('a query that fails rejects, and the next one still runs', async () => {
   const inSlices = createYieldingQueue();
   await expect(inSlices(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
   expect(await inSlices(async () => 'answered')).toBe('answered');
