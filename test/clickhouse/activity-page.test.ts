@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-test(`what is looked for among the newest events of a mint are its pages, however its rows lie (SEED=${SEED})`, async () => {
+test(`pages searched among a mint’s newest events first equal those read from all its events (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
   const below = (most: number) => Math.floor(random() * most);
   const written: object[] = [];
@@ -46,7 +46,7 @@ test(`what is looked for among the newest events of a mint are its pages, howeve
   expect(await activityPage(store, key('nobody'), 50, 0, true)).toEqual([]);
 });
 
-test(`so are the newest claims of mints that have many events, however many of them are claims (SEED=${SEED})`, async () => {
+test(`the newest claims of busy mints equal those found by the query for other mints (SEED=${SEED})`, async () => {
   const random = createRandom(SEED + 1);
   const below = (most: number) => Math.floor(random() * most);
   const most = { many: 700, few: 30 };

@@ -29,16 +29,16 @@ const FORMS = {
 
 const forms = Object.keys(FORMS) as (keyof typeof FORMS)[];
 
-describe.each(forms)('a column that was added to accounts, on %s', (form) => {
+describe.each(forms)('a column added to an account table, on %s', (form) => {
   afterEach(() => store.close());
 
-  test('is null in what was written before it or without it, and what the account said in what came after', async () => {
+  test('is null in rows written before or without it, and has the written value in later rows', async () => {
     store = await emptyDatabase();
     for (const sql of await FORMS[form]()) await store.command(sql);
     const at = (version: number, more = {}) => ({ version: String(version), ...more });
     await store.insert('policies', [policyRow('before', 'usd'), policyRow('read anew', 'usd', at(1))]);
     const added = form === 'one server' ? [ADD] : forCluster(ADD, 'main');
-    // Twice, as a migration that was interrupted is begun again.
+    // Twice, as when an interrupted migration is run again.
     for (const sql of [...added, ...added]) await store.command(sql.replace(" ON CLUSTER 'main'", ''));
     await store.insert('policies', [policyRow('read anew', 'usd', at(2, { added_since: 0 }))]);
     // Written by a process of the previous version.
@@ -64,10 +64,10 @@ const ADDED = STATEMENTS.flatMap((sql) => {
   return table === undefined || column === undefined ? [] : [{ table, column, type }];
 });
 
-test('there are added columns to look at', () => expect(ADDED).not.toEqual([]));
+test('the migrations add columns, so that the test of each has cases', () => expect(ADDED).not.toEqual([]));
 
 test.each(ADDED)(
-  '$table: $column says of rows before it that it is not known there',
+  '$table: $column is Nullable or has a default that is neither 0 nor empty, for rows from before it',
   ({ table, column, type }) => {
     const isState = (LATEST_TABLES as readonly string[]).includes(table);
     expect(type).toMatch(isState ? /^Nullable\(/ : /^Nullable\(|\bDEFAULT\b/);

@@ -18,7 +18,7 @@ const changed = (address: string): Changes => {
   return changes;
 };
 
-test('what is announced behind an insert whose answer was lost is told to who has read that insert', async () => {
+test('a change announced after an insert whose answer was lost still reaches a reader that saw that insert', async () => {
   let isLost = false;
   const announce = createAnnouncer({
     ...store,
@@ -42,7 +42,7 @@ test('what is announced behind an insert whose answer was lost is told to who ha
   expect(await read()).toEqual(['third']);
 });
 
-test('who has read of more writers than one question may name begins anew where the table is', async () => {
+test('a reader that knows more writers than one query can name restarts at the end of the changes table', async () => {
   const server = await freshDatabase();
   try {
     const announce = createAnnouncer(server);

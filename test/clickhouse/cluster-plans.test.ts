@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => form.store.close());
 
-test('of two shards this engine is one, and the other is away', async () => {
+test('the test cluster has two shards, of which this engine is only one', async () => {
   const shards = await form.store.query(
     'SELECT is_local FROM system.clusters WHERE cluster = {cluster:String} ORDER BY shard_num',
     { cluster: CLUSTER },
@@ -30,7 +30,7 @@ test('of two shards this engine is one, and the other is away', async () => {
   expect(shards).toEqual([{ is_local: 1 }, { is_local: 0 }]);
 });
 
-test('what is applied is read, written and summed up over all shards', async () => {
+test('the materialiser’s statements for accounts, transactions and their sums run on two shards', async () => {
   const seed = 'clustered';
   const chain = createChain({ dir: null, seed, genesisTime: Date.UTC(2026, 0, 1, 23, 59, 50) });
   const life = createLife(chain, { seed, policies: 3, rate: 4, metadataBase: 'http://127.0.0.1:1' });
@@ -52,7 +52,7 @@ test('what is applied is read, written and summed up over all shards', async () 
     await apply(batchOf('accounts', entries, { partition: 1 }));
 });
 
-test('what is gone is told of by what it was known by', async () => {
+test('the materialiser’s statements for closed accounts run on two shards', async () => {
   for (const [table, rows] of Object.entries(ROWS)) await form.store.insert(table, rows);
   const apply = createMaterialiser({ store: form.store, programId: PROGRAM });
   const gone = { slot: 20n, lamports: 0n };
@@ -68,11 +68,11 @@ test('what is gone is told of by what it was known by', async () => {
   );
 });
 
-test.each(Object.entries(QUESTIONS))('is planned over all shards: %s', async (_, ask) => {
+test.each(Object.entries(QUESTIONS))('the query %s is planned over all shards', async (_, ask) => {
   await ask(form.store);
 });
 
-/** The texts of a file in which a table is read, each as the parts between what is put into it. */
+/** The query texts of a file that read a table, each as its constant parts between the interpolated ones. */
 function readsIn(file: string): string[][] {
   const texts: string[][] = [];
   const walk = (node: unknown): void => {
@@ -100,7 +100,7 @@ function isPartOf(statement: string, parts: readonly string[]): boolean {
   });
 }
 
-test('nothing is read of a table that was not tried here', () => {
+test('every query text in clickhouse/ and ingest/ has run in this file', () => {
   const files = globSync(['clickhouse/**/*.ts', 'ingest/**/*.ts'], { cwd: ROOT });
   const reads = files.flatMap((file) => readsIn(file).map((parts) => ({ file, parts })));
   expect(reads.length).toBeGreaterThan(200);
@@ -108,6 +108,6 @@ test('nothing is read of a table that was not tried here', () => {
   const untried = reads
     .filter(({ parts }) => !asked.some((statement) => isPartOf(statement, parts)))
     .map(({ file, parts }) => `${file}: ${parts.join('…').replace(/\s+/g, ' ').slice(0, 100)}`);
-  // What is new wants a line in support/every-question.ts.
+  // A new query needs a line in support/every-question.ts.
   expect(untried).toEqual([]);
 });

@@ -61,11 +61,11 @@ describe('the cluster form of the migrations', () => {
     expect(await formatted(distributed)).toMatch(/ON CLUSTER main AS \w+_local ENGINE = Distributed\(/);
   });
 
-  test('moves rows as on a single server', () => {
+  test('leaves INSERT statements as they are', () => {
     for (const sql of SINGLE.filter(isInsert)) expect(forCluster(sql, 'main')).toEqual([sql]);
   });
 
-  test('shards each table by a column of its key, so that versions of a row meet', async () => {
+  test('shards each table by the first column of its key, so that versions of a row share a shard', async () => {
     for (const sql of SINGLE) {
       const [, distributed] = forCluster(sql, 'main');
       if (distributed === undefined || isColumn(sql)) continue;
@@ -74,7 +74,7 @@ describe('the cluster form of the migrations', () => {
     }
   });
 
-  test('copies what transactions lack to the shard to which the view brings their later versions', () => {
+  test('shards incomplete_by_slot by signature as its source is, so that versions of a row share a shard', () => {
     const columnOf = (table: string) => {
       const made = SINGLE.find((sql) => sql.startsWith(`CREATE TABLE IF NOT EXISTS ${table} `)) ?? '';
       return /cityHash64\((\w+)\)/.exec(forCluster(made, 'main')[1] ?? '')?.[1];
@@ -83,7 +83,7 @@ describe('the cluster form of the migrations', () => {
     expect(columnOf('incomplete_transactions')).toBe('signature');
   });
 
-  test('quotes the name of the cluster', () => {
+  test('quotes the name of the cluster, and adds nothing without one', () => {
     expect(onClusterClause("a'b\\c")).toBe("ON CLUSTER 'a\\'b\\\\c'");
     expect(onClusterClause(null)).toBe('');
   });
@@ -98,7 +98,7 @@ describe('the cluster form of the migrations', () => {
     ]);
   });
 
-  test('adds an index to the local table of every node alone', () => {
+  test('adds an index to the local tables only', () => {
     for (const index of ['ADD INDEX IF NOT EXISTS x slot TYPE minmax', 'MATERIALIZE INDEX x'])
       expect(forCluster(`ALTER TABLE events ${index}`, 'main')).toEqual([
         `ALTER TABLE events_local ON CLUSTER 'main' ${index}`,
@@ -110,12 +110,12 @@ describe('the cluster form of the migrations', () => {
     'ALTER TABLE events ADD COLUMN x String',
     'ALTER TABLE events DROP COLUMN IF EXISTS slot',
     'DROP TABLE events',
-  ])('of a statement that has none, or cannot be repeated, is refused: %s', (sql) => {
+  ])('is refused for a statement that has none or cannot be repeated: %s', (sql) => {
     expect(() => forCluster(sql, 'main')).toThrow('no cluster form');
   });
 });
 
-describe('what a server is told with each statement', () => {
+describe('the settings sent with each statement', () => {
   const settingsOf = async (cluster: string | null) => {
     const server = await serveStatements(() => '');
     const store = await openServer(`${server.url}/x`, cluster, 'read');
@@ -125,24 +125,24 @@ describe('what a server is told with each statement', () => {
     return server.told.at(-1)?.settings;
   };
 
-  test('rows are made from rows of all shards at once: a cluster is told so, one server is not', async () => {
+  test('have INSERT … SELECT read all shards at once on a cluster, and omit that for a single server', async () => {
     expect((await settingsOf('main'))?.get('parallel_distributed_insert_select')).toBe('0');
     expect((await settingsOf(null))?.get('parallel_distributed_insert_select')).toBeNull();
   });
 
-  test('what several replicas behind one address acknowledged is in what is read next; of a cluster one is asked', async () => {
+  test('ask for sequential consistency without a cluster, and for the first replica on a cluster', async () => {
     expect((await settingsOf(null))?.get('select_sequential_consistency')).toBe('1');
     expect((await settingsOf('main'))?.get('select_sequential_consistency')).toBeNull();
     expect((await settingsOf('main'))?.get('load_balancing')).toBe('in_order');
   });
 
-  test('rows that are as those before are written', async () => {
+  test('turn off deduplication of inserts, with and without a cluster', async () => {
     for (const cluster of ['main', null])
       expect((await settingsOf(cluster))?.get('insert_deduplicate')).toBe('0');
   });
 });
 
-describe('of a database without a cluster is said', () => {
+describe('the advice for a database opened without a cluster', () => {
   const adviceOn = async (engines: readonly string[]) => {
     const server = await serveStatements(() => engines.map((engine) => `{"engine":"${engine}"}\n`).join(''));
     const told = await openServer(`${server.url}/x`, null, 'read');
@@ -152,7 +152,7 @@ describe('of a database without a cluster is said', () => {
     return advice;
   };
 
-  test('nothing where its tables are of one server', async () => {
+  test('is none if its tables are on a single server', async () => {
     await store.command('CREATE TABLE a (n UInt8) ENGINE = ReplacingMergeTree ORDER BY n');
     const asked = (await store.query<{ engine: string }>(ENGINES, { database: store.database })).map(
       ({ engine }) => engine,
@@ -161,21 +161,21 @@ describe('of a database without a cluster is said', () => {
     expect(await replicaAdvice(store)).toBeNull();
   });
 
-  test('where its tables are shared, that nobody tried it', async () => {
+  test('says of shared tables, as in ClickHouse Cloud, that they were never tried', async () => {
     expect(await adviceOn(['Replicated', 'SharedReplacingMergeTree', 'Memory'])).toMatch(
       /ClickHouse Cloud.*never tried/,
     );
   });
 
   test.each([[['Atomic', 'ReplicatedReplacingMergeTree', 'Distributed']], [['Replicated', 'MergeTree']]])(
-    'where it is replicated, that one replica is to be named: %s',
+    'says to name one replica if the database is replicated: %s',
     async (engines) => {
       expect(await adviceOn(engines)).toMatch(/CLICKHOUSE_CLUSTER is not set.*Name one replica/);
     },
   );
 });
 
-test('a database that is there is opened to write while a node of the cluster is away', async () => {
+test('an existing database is opened to write while a node of the cluster does not answer', async () => {
   // A node that is away blocks every ON CLUSTER statement.
   const server = await serveStatements(({ sql }) =>
     sql.includes('ON CLUSTER') ? null : sql.includes('system.databases') ? '{"1":1}\n' : '',
@@ -186,7 +186,7 @@ test('a database that is there is opened to write while a node of the cluster is
   await server.close();
 });
 
-test('one that is not there is made on every node', async () => {
+test('a missing database is created on every node of the cluster', async () => {
   const server = await serveStatements(() => '');
   await (await openServer(`${server.url}/missing`, 'main')).close();
   expect(server.told.map(({ sql }) => sql)).toContainEqual(

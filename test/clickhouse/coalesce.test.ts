@@ -16,7 +16,7 @@ function watched() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('inserts that come while one is under way go together in the next, in their order', async () => {
+test('inserts that arrive while one is running are combined into the next, in order', async () => {
   const { inserts, store } = watched();
   const first = store.insert('events', [{ a: 1 }]);
   await settled();
@@ -32,7 +32,7 @@ test('inserts that come while one is under way go together in the next, in their
   await Promise.all([second, third]);
 });
 
-test('tables do not wait for each other', async () => {
+test('inserts into different tables do not wait for each other', async () => {
   const { inserts, store } = watched();
   void store.insert('events', [{}]);
   void store.insert('mints', [{}]);
@@ -40,7 +40,7 @@ test('tables do not wait for each other', async () => {
   expect(inserts.map(({ table }) => table)).toEqual(['events', 'mints']);
 });
 
-test('a failed insert fails for those whose rows were in it, and for no other', async () => {
+test('a failed insert rejects only the calls whose rows were in it', async () => {
   const { inserts, store } = watched();
   const first = store.insert('events', [{ a: 1 }]);
   await settled();
@@ -52,7 +52,7 @@ test('a failed insert fails for those whose rows were in it, and for no other', 
   await expect(second).resolves.toBeUndefined();
 });
 
-test('rows that the engine refuses do not hold up those that went with them', async () => {
+test('when the engine refuses a combined insert, each call is inserted separately and only the bad one fails', async () => {
   const { inserts, store } = watched();
   const good = store.insert('events', [{ a: 1 }]);
   const bad = store.insert('events', [{ b: 1 }]);
@@ -68,7 +68,7 @@ test('rows that the engine refuses do not hold up those that went with them', as
   expect(inserts.map(({ rows }) => rows)).toEqual([[{ a: 1 }, { b: 1 }], [{ a: 1 }], [{ b: 1 }]]);
 });
 
-test('one insert is bounded, and a list over the bound goes alone', async () => {
+test('the rows of a combined insert are bounded, and a list over the bound is inserted alone', async () => {
   const { inserts, store } = watched();
   const rows = (count: number) => Array.from({ length: count }, () => ({}));
   const all = [1, 15_000, 15_000, 50_000, 1].map((count) => store.insert('events', rows(count)));

@@ -10,7 +10,7 @@ import { createRandom } from '../support/random.ts';
 const SEED = Number(process.env.SEED ?? 7);
 const ROWS = 4_000;
 
-test(`kill -9 in mid-insert loses no acknowledged batch and tears none (seed ${SEED})`, async () => {
+test(`kill -9 during an insert loses no acknowledged batch and leaves no partial one (seed ${SEED})`, async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'crash-test-'));
   const random = createRandom(SEED);
   const acknowledged: number[] = [];

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const random = createRandom(SEED);
   const events = NAMES.slice(0, 3).flatMap((name, which) =>
     Array.from({ length: [60, 6, 60][which] as number }, (_, at) => {
-      // One mint's events leave many in the same second; some are ahead of the clock.
+      // Of one mint many events leave the window in the same second; some events are ahead of the clock.
       const spread = which === 2 ? random.int(0, 2) * 20 : random.int(0, 60);
       const block_time = random.int(0, 9) === 0 ? TIME + random.int(0, 60) : TIME - DAY_S + spread;
       const kind = random.int(0, 2) === 0 ? 'Routed' : 'FeesClaimed';
@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Follows the windows of all mints through a minute. @returns how often each was asked for. */
+/** Follows the windows of all mints through a minute. @returns how often each mint's window had to be queried. */
 async function follow<Row, Window extends { row: Row }>(
   moments: readonly number[],
   ask: (until: number) => Promise<Map<string, DayWindow<Window>>>,
@@ -71,7 +71,7 @@ async function follow<Row, Window extends { row: Row }>(
   return asked;
 }
 
-test(`a window of 24 hours that is told of what leaves it is the window that is asked for anew (SEED=${SEED})`, async () => {
+test(`a 24-hour window moved forward in memory equals the window queried anew, with fewer queries (SEED=${SEED})`, async () => {
   const random = createRandom(`${SEED} moments`);
   const moments = Array.from({ length: 62 }, (_, at) => TIME + at).filter(() => random.int(0, 2) === 0);
   const asked = [
@@ -86,7 +86,7 @@ test(`a window of 24 hours that is told of what leaves it is the window that is 
   }
 });
 
-test('of what was ever taken back no more is looked at than may be of the day', async () => {
+test('counting the keeper’s events of a day does not load derived events taken back long before', async () => {
   const signature = 'taken back';
   const before = { signature, position: 32768, policy: key('p'), mint: key('busy'), quote_mint: '' };
   const takenBack = Array.from({ length: 1_000 }, (_, slot) => ({

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test('a store that is closed answers what was asked before, and refuses what is asked after', async () => {
+test('closing a store lets pending queries finish and refuses later ones', async () => {
   const store = await openEmbedded(directory);
   const asked = Array.from({ length: 12 }, (_, at) =>
     store.query<{ at: number }>('SELECT {at:UInt8} AS at, sleepEachRow(0.005) AS s', { at }),
@@ -30,7 +30,7 @@ test('a store that is closed answers what was asked before, and refuses what is 
   await store.close();
 });
 
-test('no expression is turned into machine code, on whatever connection it comes', async () => {
+test('compilation of expressions is off on main and aside connections', async () => {
   const store = await openEmbedded(directory);
   const aside = store.aside?.(1) as Store;
   for (const one of [store, aside]) {
@@ -42,7 +42,7 @@ test('no expression is turned into machine code, on whatever connection it comes
   await store.close();
 });
 
-test('a store aside answers while all connections of the first are busy, and closes with it', async () => {
+test('an aside store answers while all connections of the main one are busy, and closes with it', async () => {
   const store = await openEmbedded(directory);
   const aside = store.aside?.(1) as Store;
   let done = 0;
@@ -60,7 +60,7 @@ test('a store aside answers while all connections of the first are busy, and clo
 });
 
 test.runIf(process.platform === 'linux')(
-  'the threads of an engine that gives way stand behind the one that asks it',
+  'withLowPriorityThreads lowers the priority of the engine’s pool threads and not of the main thread',
   async () => {
     const own = os.getPriority();
     const store = await withLowPriorityThreads(() => openEmbedded(directory));
@@ -74,7 +74,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('what was written is there when the directory is opened again', async () => {
+test('rows written before a close are there when the directory is opened again', async () => {
   const first = await openEmbedded(directory);
   await migrate(first, null);
   await first.insert('metadata_documents', [
@@ -87,7 +87,7 @@ test('what was written is there when the directory is opened again', async () =>
   await second.close();
 });
 
-test('what somebody pipes into the process is no row, and fails none', async () => {
+test('rows piped into standard input are not inserted and make no insert fail', async () => {
   const sessions = new URL('../../clickhouse/embedded/sessions.ts', import.meta.url).href;
   const program = `
     const { openSessions } = await import(${JSON.stringify(sessions)});
@@ -102,7 +102,7 @@ test('what somebody pipes into the process is no row, and fails none', async () 
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program, directory], {
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
   });
-  // Standard input stays open, as a supervisor's does, and holds rows before the engine opens, which closes it.
+  // Standard input stays open, as a supervisor's does, and holds rows before the engine is opened, which closes it.
   child.stdin?.write('{"n":3}\n{"n":4}\n', () => child.send('begin'));
   const [output, errors, [code]] = await Promise.all([
     text(child.stdout as Readable),
@@ -112,13 +112,13 @@ test('what somebody pipes into the process is no row, and fails none', async () 
   expect({ output, errors, code }).toEqual({ output: '1,2\n', errors: '', code: 0 });
 });
 
-describe('a question that the engine does not answer', () => {
+describe('a query that the engine does not answer in time', () => {
   const LIMIT_MS = 8_000;
   const slow = (seconds: number) =>
     `SELECT sum(sleepEachRow(1)) FROM numbers(${seconds}) SETTINGS max_block_size = 1`;
   const FAILS = 'the embedded engine has not answered for 8 s: SELECT sum(sleepEachRow(1))';
 
-  test('fails, and the next are answered by a session in its place; its own is closed once it answers', async () => {
+  test('fails, later queries use a new session, and its own session is closed once it answers', async () => {
     const open = (path: string) => openSessions(path, 'bankroll', 1, LIMIT_MS);
     const sessions = await open(directory);
     await expect(sessions.run(slow(12), 'TSV')).rejects.toThrow(FAILS);
@@ -130,7 +130,7 @@ describe('a question that the engine does not answer', () => {
     await next.close();
   });
 
-  test('does not keep the process from ending', async () => {
+  test('does not keep the process from exiting', async () => {
     const sessions = new URL('../../clickhouse/embedded/sessions.ts', import.meta.url).href;
     const program = `
       const { openSessions } = await import(${JSON.stringify(sessions)});
@@ -149,7 +149,7 @@ describe('a question that the engine does not answer', () => {
   });
 });
 
-test('tables are in an Atomic database, which the name must be one of', async () => {
+test('the embedded database has the engine Atomic, and an invalid database name is refused', async () => {
   const store = await openEmbedded(directory, 'another');
   expect(await store.query('SELECT engine FROM system.databases WHERE name = currentDatabase()')).toEqual([
     { engine: 'Atomic' },
@@ -158,7 +158,7 @@ test('tables are in an Atomic database, which the name must be one of', async ()
   await expect(openEmbedded(directory, 'x; DROP')).rejects.toThrow('no database name');
 });
 
-test('who only reads asks a server for nothing but reads: an account that cannot write is enough', async () => {
+test('a store opened to read sends only its queries; one opened to write checks and creates its database', async () => {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
     asked.push(await text(request));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { freshDatabase } from '../support/database.ts';
 
-test('what is written twice is there twice, where a table remembers the blocks that it was given', async () => {
+test('equal inserts both count, also in a table that deduplicates inserted blocks', async () => {
   const store = await freshDatabase();
   // A replicated table has this setting by itself.
   for (const table of ['hour_writes', 'carried_accounts', 'carried_writes']) {

@@ -25,19 +25,19 @@ test.each([
   ['by nothing more', `${ROWS}["c", "3`],
   ['before the first row', `["address", "value"]\n["${FAILURE}"]\n`],
   ['before the names', ''],
-])('an answer whose failure on the way is told %s is none', async (_, answer) => {
+])('an answer that broke off is rejected where the failure is told %s', async (_, answer) => {
   body = answer;
   await expect(store.lines('SELECT')).rejects.toThrow(/broke off/);
 });
 
-test('an answer that is whole is one, with rows and without', async () => {
+test('a whole answer is returned unchanged, with rows or without', async () => {
   for (const whole of [ROWS, '["address", "value"]\n']) {
     body = whole;
     expect(await store.lines('SELECT')).toBe(whole);
   }
 });
 
-test('a server is asked to make no row of what fails on the way', async () => {
+test('each query asks the server not to write a failure into its answer as a row', async () => {
   body = '{"a":"1"}\n';
   expect(await store.query('SELECT')).toEqual([{ a: '1' }]);
   expect(server.told.at(-1)?.settings.get('http_write_exception_in_output_format')).toBe('0');

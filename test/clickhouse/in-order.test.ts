@@ -123,7 +123,7 @@ const KEYS: Record<keyof typeof POLICY_KINDS, readonly string[]> = {
 };
 
 test.each(Object.keys(POLICY_KINDS) as (keyof typeof POLICY_KINDS)[])(
-  'all of %s as it is read in order is what is read by key, however it is cut',
+  'all %s rows read in key order, in large or small chunks, equal those read by key',
   async (name) => {
     const kind = POLICY_KINDS[name] as unknown as Kind<unknown>;
     const { ordered } = kind;
@@ -152,7 +152,7 @@ test.each(Object.keys(POLICY_KINDS) as (keyof typeof POLICY_KINDS)[])(
   },
 );
 
-test('the newest transaction of a policy is found wherever it stands, and among those of a slot and behind it', async () => {
+test('the newest transaction of a policy is found, among all and among those from a slot on', async () => {
   const byKey = await lastTransactions(store, addresses);
   const found = [5, 6].map((at) => byKey.get(addressOf(at))?.signature);
   expect([byKey.size, found]).toEqual([2, ['a', 'd']]);
@@ -162,7 +162,7 @@ test('the newest transaction of a policy is found wherever it stands, and among 
   expect(await since('10')).toEqual([]);
 });
 
-test('claims of a mint of which others may be newer than those that were found are asked for by its key', async () => {
+test('a mint’s claims read in order are left to a query by key if newer ones may be missing', async () => {
   const own = await embeddedDatabase();
   onTestFinished(async () => {
     await own.command('SYSTEM START MERGES events');
@@ -200,7 +200,7 @@ test('claims of a mint of which others may be newer than those that were found a
   ]);
 });
 
-test('a table of history with more rows than are worth it is not read in order', async () => {
+test('a history table with more rows than the limit is not read in key order', async () => {
   const sql = 'SELECT mint AS key FROM events WHERE key > {behind:String} LIMIT {most:UInt32}';
   const stretch = { behind: '', last: AFTER_ALL_KEYS, most: 1 };
   const [found] = await store.query<{ rows: string }>('SELECT count() AS rows FROM events');

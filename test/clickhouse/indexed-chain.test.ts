@@ -18,7 +18,7 @@ async function startNode(time: number, tip: number) {
   });
 }
 
-test('a node is of the chain that is indexed, or it is passed over and named', async () => {
+test('once a slot is applied, an RPC node of another chain is skipped and a warning names it', async () => {
   const [other, own] = await Promise.all([startNode(1_600_000_000, 901), startNode(1_700_000_010, 902)]);
   const told: string[] = [];
   const rpc = ofIndexedChain(

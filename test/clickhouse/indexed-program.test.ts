@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-test('who first opens a database says of which program it is, and it is refused to any other', async () => {
+test('the first declaration fixes a database’s program, and any other program is refused', async () => {
   expect(await isOfProgram(store, OURS)).toBe(false);
   await declareProgram(store, OURS, null);
   await declareProgram(store, OURS, null);
@@ -37,7 +37,7 @@ test('who first opens a database says of which program it is, and it is refused 
   expect(await isOfProgram(store, OURS)).toBe(true);
 });
 
-test('of several that are first at once, with a program each, one alone is let in', async () => {
+test('of several concurrent first declarations of different programs exactly one succeeds', async () => {
   const opened = await Promise.all([0, 1, 2, 3].map(() => openServer(urlOf(store), null)));
   const ended = await Promise.allSettled(
     opened.map((own, at) => declareProgram(own, key(`program ${at}`), null)),
@@ -48,20 +48,20 @@ test('of several that are first at once, with a program each, one alone is let i
   for (const own of opened) await own.close();
 });
 
-test('what was filled before anybody said so is of who opens it next', async () => {
+test('a database filled before any declaration belongs to the next program declared', async () => {
   const materialise = createMaterialiser({ store, programId: PROGRAM });
   await materialise(batchOf('transactions', logOf([transaction('a', 5n, [routed(7n)]), marker(5n)])));
   await declareProgram(store, OURS, null);
   await expect(declareProgram(store, THEIRS, null)).rejects.toThrow(ConfigError);
 });
 
-test('a schema of before says of no program', async () => {
+test('a database without the table of declarations has no declared program', async () => {
   const before = await emptyDatabase();
   expect(await isOfProgram(before, OURS)).toBe(false);
   await before.close();
 });
 
-test('the sentence says where an id is meant because none was set', async () => {
+test('the error says when PROGRAM_ID is the default because none was set', async () => {
   await declareProgram(store, OURS, null);
   await expect(isOfProgram(store, DEVNET_PROGRAM_ID)).rejects.toThrow(
     'which an unset one means: set PROGRAM_ID',

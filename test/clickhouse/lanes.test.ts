@@ -14,7 +14,7 @@ function works() {
   return { begun, work, names: () => begun.map(({ name }) => name).join(' ') };
 }
 
-test('so many work at a time, lanes take turns, and a failure makes room as an end does', async () => {
+test('work is limited to the number of places, lanes take turns, and failed work frees its place', async () => {
   const { begun, work, names } = works();
   const places = createLanes(2, 100_000, () => 0);
   const [flood, other] = [places.lane(), places.lane()];
@@ -32,7 +32,7 @@ test('so many work at a time, lanes take turns, and a failure makes room as an e
   expect(told).toEqual(['f0', 'down', 'f2', 'f3', 'f4', 'o0', 'o1']);
 });
 
-test('of lanes that wait the one that has had least of late is next', async () => {
+test('a free place goes to the waiting lane that has held places for the least time recently', async () => {
   let now = 0;
   const { begun, work, names } = works();
   const places = createLanes(1, 100_000, () => now);
@@ -45,7 +45,7 @@ test('of lanes that wait the one that has had least of late is next', async () =
   };
   await breathe();
   for (let n = 0; n < 5; n += 1) await end(n, n === 0 ? 100 : 10);
-  // The time that a lane has had counts half with each second.
+  // The time for which a lane has held places is halved with each second.
   expect(names()).toBe('f0 o0 o1 f1 f2');
   await Promise.all(all);
   now += 60_000;
@@ -56,7 +56,7 @@ test('of lanes that wait the one that has had least of late is next', async () =
   await Promise.all(later);
 });
 
-test('what takes too long goes on without its place, which is given up once', async () => {
+test('work that exceeds its time limit gives up its place and keeps running to its result', async () => {
   const { begun, work, names } = works();
   const lane = createLanes(1, 1).lane();
   const all = [lane(work('long')), lane(work('next'))];

@@ -15,7 +15,7 @@ const marker = (topic: string, partition: number, slot: number) => ({
   ...{ last_signature: null, last_signature_slot: '0', last_signature_index: 0, applied_at: '1' },
 });
 
-test('no slot is whole before every partition that was declared has one', async () => {
+test('no slot counts as applied before every declared partition has a marker', async () => {
   await declarePartitions(store, { accounts: 1, transactions: 2 });
   await store.insert('applied', [marker('accounts', 0, 7), marker('transactions', 1, 9)]);
   expect(await appliedState(store)).toMatchObject({ slot: '0', block_time: null, transaction_partitions: 2 });
@@ -23,7 +23,7 @@ test('no slot is whole before every partition that was declared has one', async 
   expect(await appliedState(store)).toMatchObject({ slot: '7', block_time: '1760000000' });
 });
 
-test('of partitions whose followed addresses are at one slot, that which knows most of its time tells how far they are', async () => {
+test('the followed slot is the lowest of all partitions, with the newest time that one at it knows', async () => {
   const PLACES = [
     ['accounts', 0],
     ['transactions', 0],
@@ -50,7 +50,7 @@ test('of partitions whose followed addresses are at one slot, that which knows m
   expect(await followedAt(24, [1_000, null, 1_000], ['18', '17', '18'])).toEqual(['17', null]);
 });
 
-test('the same number may be declared again, another one stops with what to do', async () => {
+test('declaring the same number of partitions again is accepted; another is an error that says what to do', async () => {
   await declarePartitions(store, { accounts: 1, transactions: 2 });
   await expect(declarePartitions(store, { accounts: 1, transactions: 3 })).rejects.toThrow(
     /topic of transactions has 3 partitions, .* filled from 2: .* KAFKA_TOPIC_PREFIX/,

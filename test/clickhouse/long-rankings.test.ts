@@ -41,7 +41,7 @@ const STORES = [
   ['the embedded engine', () => embeddedDatabase(), 4_000],
 ] as const;
 
-describe.each(STORES)('of %s', (_, open, many) => {
+describe.each(STORES)('rankings by long lists of mints, on %s', (_, open, many) => {
   let store: Store;
   beforeAll(async () => {
     store = await open();
@@ -49,7 +49,7 @@ describe.each(STORES)('of %s', (_, open, many) => {
   });
   afterAll(() => store.close());
 
-  test('however many quote assets have a price, policies rank by dollars', async () => {
+  test('rank policies by dollars, however many quote assets have a price', async () => {
     // The last of the four has no price.
     const worth = [3n, 1n, 2n];
     const priced = worth.map((_, at) => key(`quote ${at}`));
@@ -72,7 +72,7 @@ describe.each(STORES)('of %s', (_, open, many) => {
     expect(behind).toEqual({ total: POLICIES, places: [] });
   });
 
-  test('however many mints have an event whose time is not known, their activity alone is absent', async () => {
+  test('have activity absent for exactly the mints with undated events, however many those are', async () => {
     const without = names.slice(5, 9);
     const { places } = await rankedPage(store, {
       ...{ ...SELECTION, sort: 'activity', window: { after: TIME - 100, until: TIME } },

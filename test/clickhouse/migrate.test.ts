@@ -50,7 +50,7 @@ describe('migrating', () => {
     expect(before.length).toBeGreaterThan(20);
   });
 
-  test('makes no rows out of rows where there was nothing', async () => {
+  test('runs only CREATE, ALTER and DROP on an empty database, and records every file', async () => {
     const statements: string[] = [];
     const command: Store['command'] = async (sql, params) => {
       statements.push(sql);
@@ -63,18 +63,18 @@ describe('migrating', () => {
     );
   });
 
-  test('numbers its files without a hole', () => {
+  test('has its files numbered consecutively from 0001', () => {
     for (const [at, { name }] of migrations().entries())
       expect(name).toMatch(new RegExp(`^${String(at + 1).padStart(4, '0')}_`));
   });
 
-  test('goes on where a run was killed half way', async () => {
+  test('applies all files after an earlier run was killed in the middle of the first one', async () => {
     const [first] = migrations();
     for (const statement of statementsOf(first?.sql ?? '').slice(0, 3)) await store.command(statement);
     expect(await migrate(store, null)).toHaveLength(migrations().length);
   });
 
-  test('makes sums of spans out of facts that were there before spans were', async () => {
+  test('includes facts from before slot intervals existed in all sums (migration 0007)', async () => {
     await migrateBefore('0007');
     const facts = [5n, 40_000n, 9_000_000n].map((slot) =>
       transaction(`at${slot}`, slot, [routed(slot), routed(1n, 'other')]),
@@ -97,7 +97,7 @@ describe('migrating', () => {
     ['kept them from the first slot on', '0033', [1], [], []],
     ['knows where it began', '0033', [500], [400], ['400']],
   ] as [string, string, number[], number[], string[]][])(
-    'a store that %s has a hole where nobody knows what the stream brought',
+    'adds a stream hole for the slots before hours were kept, if needed: a store that %s',
     async (_, end, hours, holes, expected) => {
       await migrateBefore(end);
       await store.insert('applied', [{ topic: 'accounts', slot: '1000', log_offset: '9' }]);
@@ -118,7 +118,7 @@ describe('migrating', () => {
     },
   );
 
-  test('keeps what transactions lack, as it was told last, also where it is repeated', async () => {
+  test('copies the latest row of each incomplete transaction to incomplete_by_slot, also when repeated', async () => {
     const bySlot = migrations().find(({ name }) => name.endsWith('_incomplete_by_slot.sql')) as Migration;
     await migrateBefore(bySlot.name);
     const row = { block_time: 7, policies: ['p'], missing: ['Routed'], reason: 'cut' };
@@ -140,7 +140,7 @@ describe('migrating', () => {
     expect(await kept()).toEqual(expected);
   });
 
-  test('knows what was read whole before it was kept by its slots, what is written meanwhile, and each once', async () => {
+  test('lists a transaction in whole_transactions once per slot, written before, during or after migration 0036', async () => {
     await migrateBefore('0036');
     const row = (name: string, slot: number) => ({
       signature: name,
@@ -167,7 +167,7 @@ describe('migrating', () => {
     ]);
   });
 
-  test('waits for rows that it makes out of rows as long as they take, and for nothing else', async () => {
+  test('runs all INSERTs, and nothing else, over connections without an answer limit, and closes them', async () => {
     const told: Record<'asked' | 'waited', string[]> = { asked: [], waited: [] };
     let open = 0;
     const telling = (how: 'asked' | 'waited', close = store.close): Store => ({
@@ -196,7 +196,7 @@ describe('migrating', () => {
     expect(open).toBe(0);
   });
 
-  test('stops where an applied file was changed, or is not known', async () => {
+  test('refuses a database with a migration that has changed since or that this version does not know', async () => {
     await migrate(store, null);
     const name = migrations()[0]?.name as string;
     await store.insert('migrations', [{ name, checksum: 'other', applied_at: '2100-01-01 00:00:00.000' }]);
@@ -226,10 +226,10 @@ describe('migrating', () => {
   });
 });
 
-describe('the lock', () => {
+describe('the migration lock', () => {
   const times = { everyMs: 20, staleSeconds: 1, patienceMs: PATIENCE_MS };
 
-  test('lets one in at a time', async () => {
+  test('lets one holder in at a time', async () => {
     let inside = 0;
     const most: number[] = [];
     const task = async () => {
@@ -244,7 +244,7 @@ describe('the lock', () => {
     expect(most).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test('is taken from a holder that died, by one of those who wait', async () => {
+  test('is taken from a dead holder by the waiting runs, one at a time, and removed at the end', async () => {
     await store.command("CREATE TABLE migration_lock (nothing UInt8) ENGINE = Memory COMMENT 'the dead'");
     let inside = 0;
     const run = async () => {
@@ -263,15 +263,15 @@ describe('the lock', () => {
     ).toEqual([]);
   });
 
-  test('is given back after a failure', async () => {
+  test('is released after the work under it fails', async () => {
     const fail = () => Promise.reject(new Error('no disk'));
     await expect(underMigrationLock(store, '', fail, times)).rejects.toThrow('no disk');
     expect(await underMigrationLock(store, '', async () => 5, times)).toBe(5);
   });
 });
 
-describe('statements of a file', () => {
-  test('are split at semicolons, but not inside of strings, names and comments', () => {
+describe('the statements of a migration file', () => {
+  test('are split at semicolons, except inside strings, names and comments', () => {
     const sql = `-- a; b
 SELECT 'x;y', 'it''s; \\'; z' /* c; d */, "e;f", \`g;h\`; -- trailing; 'quote
 SELECT 2 -- no end`;

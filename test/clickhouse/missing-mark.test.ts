@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => stored.close());
 
-/** As a process that knows nothing of the store yet. */
+/** A store as a new process has it, for which nothing is cached yet; its queries are recorded. */
 const fresh = (): Store => ({
   ...stored,
   query: (sql, params) => {
@@ -31,7 +31,7 @@ const incomplete = {
   ...{ reason: 'cut', policies: [key('p')] },
 };
 
-test('as long as nothing was ever incomplete, gaps are all that is looked at', async () => {
+test('while nothing was ever incomplete, the mark of missing data is read from gaps alone', async () => {
   const store = fresh();
   asked = [];
   const marks = [await missingMark(store)];
@@ -48,7 +48,7 @@ test('as long as nothing was ever incomplete, gaps are all that is looked at', a
   );
 });
 
-test('what became incomplete changes the mark, and what is whole again says what stood before, also to who knows nothing', async () => {
+test('an incomplete transaction changes the mark, reading it whole restores it, also for a new process', async () => {
   const store = fresh();
   const before = await missingMark(store);
   await store.insert('incomplete_transactions', [incomplete]);
@@ -63,7 +63,7 @@ test('what became incomplete changes the mark, and what is whole again says what
   expect(await missingMark(fresh())).toBe(before);
 });
 
-test('an event without a time changes it until the time is told and summed up', async () => {
+test('an event without a time changes the mark until its time is known and in the sums', async () => {
   const store = fresh();
   const before = await missingMark(store);
   const place = { slot: '6', signature: signature('late'), position: 0 };
@@ -78,12 +78,12 @@ test('an event without a time changes it until the time is told and summed up', 
   expect(await missingMark(store)).toBe(before);
 });
 
-test('what many lack is looked for in the slots they are in, and not in all that is stored', async () => {
+test('checking many incomplete transactions reads the slots they are in, not the whole table', async () => {
   const store = fresh();
   const ROWS = 100_000;
   const columns = "leftPad(toString(number), 88, 'x'), number";
   await store.command(`INSERT INTO transactions (signature, slot) SELECT ${columns} FROM numbers(${ROWS})`);
-  // In the order of signatures each is between two others.
+  // Sorted by signature, each lies between two that are stored.
   const cut = (at: number) => ({
     ...incomplete,
     ...{ signature: `${String(at * 100).padStart(87, 'x')}y`, slot: String(at) },
@@ -121,7 +121,7 @@ async function gapsNow(store: Store) {
   return { told: { mark, states, open: await openGaps(store) }, rows };
 }
 
-test('gaps that were closed are gone through when one of them changes, and each change is seen by whoever asks next', async () => {
+test('closed gaps are read again only after a change, and every change is seen by the next query', async () => {
   const store = fresh();
   const GAPS = 60_000;
   await store.command(
@@ -173,7 +173,7 @@ test('gaps that were closed are gone through when one of them changes, and each 
   expect((await gapsNow(store)).rows).toBeLessThan(GAPS / 10);
 });
 
-test('where a table is more than one server has, parts tell nothing: each look goes through all of it', async () => {
+test('on distributed tables parts identify nothing: every query reads all gaps, and sees each change', async () => {
   const store = fresh();
   for (const table of ['gaps', 'gap_places']) {
     await store.command(`RENAME TABLE ${table} TO ${table}_local`);

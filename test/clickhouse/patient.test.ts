@@ -29,7 +29,7 @@ async function atLeisure<T>(open: () => Promise<Store>, work: (store: Store) => 
 }
 
 test.each(Object.entries(STORES))(
-  '%s is waited for as long as a statement takes by who asks so',
+  'a patient connection to %s waits for a statement beyond the usual limit',
   async (_, open) => {
     await atLeisure(open, (store) =>
       store.command('CREATE TABLE copied (n UInt64) ENGINE = MergeTree ORDER BY n'),
@@ -46,7 +46,7 @@ test.each(Object.entries(STORES))(
   },
 );
 
-test('what nobody is so patient for is given up', async () => {
+test('a query over a usual connection is given up after the limit', async () => {
   const empty = freshDatabaseUrl();
   await (await openServer(empty, null)).close();
   const store = await openServer(empty, null, 'read', LIMIT_MS);

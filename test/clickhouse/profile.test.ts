@@ -62,7 +62,7 @@ afterAll(async () => {
   await own.close();
 });
 
-test('letters that nobody resolved are counted', async () => {
+test('unresolved dead letters are counted correctly, whatever the account’s profile', async () => {
   const letter = { what: 'event', at: 'a', reason: 'r', source: 'stream', byte_length: '0', bytes: '' };
   await own.insert(
     'dead_letters',
@@ -72,7 +72,7 @@ test('letters that nobody resolved are counted', async () => {
   expect(await deadLetterCount(store)).toBe('2');
 });
 
-test('no row is left out of an answer', async () => {
+test('a limit and an offset in the account’s profile leave no row out', async () => {
   expect(await store.query('SELECT number FROM numbers(5)')).toHaveLength(5);
 });
 
@@ -81,7 +81,7 @@ test.each([
   ['of rows of an answer', 'SELECT number FROM numbers(5000)'],
   ['of groups', 'SELECT count() AS n FROM (SELECT number AS n FROM numbers(50000) GROUP BY n)'],
   ['of rows that are told apart', 'SELECT count() AS n FROM (SELECT DISTINCT number FROM numbers(50000))'],
-])('a limit %s, once it is met, is an error', async (_, sql) => {
+])('reaching the profile’s limit %s is an error', async (_, sql) => {
   await expect(store.query(sql)).rejects.toThrow(/[Ll]imit/);
 });
 
@@ -106,11 +106,11 @@ test.each<[string, string, object]>([
      ASOF JOIN (SELECT 1 AS one, number AS n FROM numbers(9)) AS b ON b.one = a.one AND b.n <= a.n`,
     { x: '5' },
   ],
-])('%s is what it is elsewhere', async (_, sql, row) => {
+])('%s has the usual result, whatever the profile', async (_, sql, row) => {
   expect(await store.query(sql)).toEqual([row]);
 });
 
-test('an answer is none of before', async () => {
+test('no answer comes from a query cache, and created columns are not Nullable', async () => {
   await store.command('CREATE TABLE grows (n UInt8) ENGINE = MergeTree ORDER BY n');
   for (const rows of [1, 2]) {
     await store.insert('grows', [{ n: rows }]);
@@ -123,7 +123,7 @@ test('an answer is none of before', async () => {
   });
 });
 
-test('a float that was inserted comes back as it was', async () => {
+test('an inserted float is read back exactly', async () => {
   await store.command('CREATE TABLE floats (f Float64) ENGINE = MergeTree ORDER BY f');
   const rows = [{ f: 4.676415809666135 }, { f: 6.742809471501459 }];
   await store.insert('floats', rows);

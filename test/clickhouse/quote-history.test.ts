@@ -108,12 +108,12 @@ async function sumsOf(from: Store, ends: readonly number[]): Promise<QuoteSumsAt
   return steps.flatMap((folded, at) => numbered(unfoldSums(folded), at));
 }
 
-test.each(RANGES)('the sums of a block are those of its accounts, one by one: %o', async (range) => {
+test.each(RANGES)('history sums of a range equal those computed account by account: %o', async (range) => {
   const ends = endsOf(range);
   expect(await sumsOf(store, ends), `seed ${SEED}`).toEqual(expectedAt(ends));
 });
 
-test('however many holes there are, no question grows with them', async () => {
+test('no query parameter grows with the number of stream holes', async () => {
   const many = await freshDatabase();
   for (const [table, rows] of past.inserts) await insertWritten(many, table, rows);
   // Later than everything that is asked for.
@@ -166,7 +166,7 @@ describe('where the stream carried every account and brought every change', () =
   });
   afterAll(() => quiet.close());
 
-  test('the sums are those of the accounts, and no account is looked up among the changes', async () => {
+  test('history sums are right, and their query reads neither unseen changes nor carried accounts', async () => {
     const { store: heard, asked } = listening(quiet);
     for (const ends of RANGES.map(endsOf))
       expect(await sumsOf(heard, ends), `seed ${SEED}`).toEqual(
@@ -177,7 +177,7 @@ describe('where the stream carried every account and brought every change', () =
     expect(ofStates.filter((sql) => lacking.some((table) => sql.includes(table)))).toEqual([]);
   });
 
-  test('hours before the first state have no sums, and nothing is summed for them', async () => {
+  test('hours before the first state have no sums, and no query computes any', async () => {
     const { store: heard, asked } = listening(quiet);
     const firstState = Math.min(...past.states.map(({ hour }) => hour));
     const before = Array.from({ length: 24 }, (_, at) => firstState - 23 + at);
@@ -189,10 +189,10 @@ describe('where the stream carried every account and brought every change', () =
 /** No write happens meanwhile. */
 const AT_ONCE = async () => {};
 
-describe('sums that are kept', () => {
+describe('stored history sums', () => {
   const [whole = [], ...others] = RANGES.map(endsOf);
 
-  test('are told without reading the states again', async () => {
+  test('are served without reading account states again', async () => {
     expect(await keepSums(store, whole, AT_ONCE)).toBe(HOURS - 1);
     expect(await keepSums(store, whole, AT_ONCE)).toBe(0);
     for (const ends of [whole, ...others]) {
@@ -202,7 +202,7 @@ describe('sums that are kept', () => {
     }
   });
 
-  test('are made again from the hour on that something late is of, whatever it is', async () => {
+  test('no longer hold where a late row of any input table changes them, and are made again', async () => {
     const early = await freshDatabase();
     const last = whole.at(-1) as number;
     const late = [
@@ -231,7 +231,7 @@ describe('sums that are kept', () => {
     await early.close();
   });
 
-  test('are not made as long as a write is under way that was counted by then', async () => {
+  test('are not made before every write that was already counted has finished', async () => {
     const { slot: _, ...row } = past.states[0] as StateRow;
     await insertWritten(store, 'account_hours', [{ ...row, hour: whole[0] as number, version: '1' }]);
     const order: string[] = [];
@@ -254,7 +254,7 @@ describe('sums that are kept', () => {
   test.each([
     ['few assets with two questions', 1_000, 2],
     ['many with one for each two megabytes', 100_000, 9],
-  ])('of %s, whose answers come in one piece each', async (_, chars, questions) => {
+  ])('are read in answers of bounded size: %s', async (_, chars, questions) => {
     const ends = Array.from({ length: 168 }, (__, at) => FIRST_HOUR + at);
     const cover = { hours: [{ hour: FIRST_HOUR + 200, slot: '1' }], holes: [] };
     const params = stepParams(ends, cover) as StepParams;
@@ -273,7 +273,7 @@ describe('sums that are kept', () => {
     expect(Math.max(...answers)).toBeLessThan(2_500_000);
   });
 
-  test('of hours before that stand', async () => {
+  test('are made again only for the hours after a late row', async () => {
     const { slot: _, ...row } = past.states[0] as StateRow;
     const late = { ...row, hour: whole[9] as number, version: '1' };
     await insertWritten(store, 'account_hours', [late]);

@@ -73,7 +73,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('every read route answers by the account that the deployment gives the API', async () => {
+test('every read route but /posts answers with the account that the deployment gives the API', async () => {
   const known = readRoutes({ latest: api.latest, settings: SETTINGS, readPosts: null }).map(
     ({ path }) => path,
   );
@@ -89,7 +89,7 @@ test('every read route answers by the account that the deployment gives the API'
   }
 });
 
-test('it reads whatever database of ours serves and no other, and writes nothing', async () => {
+test('the API’s account reads the databases that may serve, no other one, and writes nothing', async () => {
   const count = 'SELECT count() AS n FROM policies';
   const replayed = await openDatabase(`${engine.url}/bankroll`, 'bankroll_r1', null, 'read');
   expect(await replayed.query(count)).toEqual([{ n: '1' }]);
@@ -154,6 +154,6 @@ test.each([
   'SYSTEM STOP MERGES policies',
   'SYSTEM DROP MARK CACHE',
   'SYSTEM FLUSH LOGS',
-])('it has no other way out, to others or to what the engine keeps of them: %s', async (statement) => {
+])('the API’s account may not run: %s', async (statement) => {
   await expect(store.command(statement)).rejects.toThrow(/Not enough privileges/);
 });

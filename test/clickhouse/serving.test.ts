@@ -17,7 +17,7 @@ afterEach(() => databases.close());
 
 const named = (number: number) => `${databases.home.database}_r${number}`;
 
-test('home serves itself before the first switch, and before it has a schema', async () => {
+test('home is the serving database before the first switch, also while it has no schema', async () => {
   const { home } = databases;
   expect(await readServing(home)).toEqual({ database: home.database, version: 0n });
   const empty = await emptyDatabase();
@@ -25,7 +25,7 @@ test('home serves itself before the first switch, and before it has a schema', a
   await empty.close();
 });
 
-test('each switch has a higher version than the one before, back and forth', async () => {
+test('each switch raises the version by one, also a switch back to home', async () => {
   const { home } = databases;
   await switchServing(home, { from: home.database, to: named(1) }, null);
   expect(await readServing(home)).toEqual({ database: named(1), version: 1n });
@@ -33,7 +33,7 @@ test('each switch has a higher version than the one before, back and forth', asy
   expect(await readServing(home)).toEqual({ database: home.database, version: 2n });
 });
 
-test('a switch from a database that serves no more changes nothing, one that is done already is done', async () => {
+test('a switch from a database that no longer serves is refused; repeating a finished one changes nothing', async () => {
   const { home } = databases;
   await switchServing(home, { from: home.database, to: named(1) }, null);
   await switchServing(home, { from: home.database, to: named(1) }, null);
@@ -43,7 +43,7 @@ test('a switch from a database that serves no more changes nothing, one that is 
   expect(await readServing(home)).toEqual({ database: named(1), version: 1n });
 });
 
-test('of two switches at once one is made', async () => {
+test('of two concurrent switches exactly one succeeds', async () => {
   const { home } = databases;
   const both = await Promise.allSettled(
     [1, 2].map((number) => switchServing(home, { from: home.database, to: named(number) }, null)),
@@ -52,7 +52,7 @@ test('of two switches at once one is made', async () => {
   expect((await readServing(home)).version).toBe(1n);
 });
 
-test('a row that names a database of somebody else is refused', async () => {
+test('a serving row that names a database other than home’s replays is an error', async () => {
   const { home } = databases;
   for (const database of ['system', `${home.database}_r0`, `${home.database}_r1; DROP`, `x_r1`]) {
     await home.command('TRUNCATE TABLE serving');
@@ -62,7 +62,7 @@ test('a row that names a database of somebody else is refused', async () => {
   }
 });
 
-test('the serving database is opened with the login of home', async () => {
+test('openServing opens the database that serves now, given the URL of home', async () => {
   const { home, url } = databases;
   await databases.open(named(1));
   await switchServing(home, { from: home.database, to: named(1) }, null);
@@ -71,7 +71,7 @@ test('the serving database is opened with the login of home', async () => {
   await store.close();
 });
 
-test('an unfinished replay is gone on with, and no name is given twice', async () => {
+test('an unfinished replay is found until it is abandoned or finished, and no database name is used twice', async () => {
   const { home } = databases;
   expect(await unfinishedReplay(home)).toBe(null);
   expect(await beginReplay(home, 'code')).toBe(named(1));

@@ -26,7 +26,7 @@ function watched() {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const row = (key: string, value = 0): Row => ({ key, value });
 
-test('whoever asks while a question is under way is answered by the next, all of them by one', async () => {
+test('calls made while a query is running share the answer of the next one', async () => {
   const { asked, ask, store } = watched();
   const read = sharedRead(ask);
   const first = read(store);
@@ -42,7 +42,7 @@ test('whoever asks while a question is under way is answered by the next, all of
   await expect(Promise.all(others)).resolves.toEqual([[row('new')], [row('new')]]);
 });
 
-test('stores do not wait for each other', async () => {
+test('queries to different stores do not wait for each other', async () => {
   const { asked, ask, store } = watched();
   const read = sharedRead(ask);
   void read(store);
@@ -51,7 +51,7 @@ test('stores do not wait for each other', async () => {
   expect(asked).toHaveLength(2);
 });
 
-test('keys that are asked for at a time are one question, each once, and each is told of its own', async () => {
+test('keys looked up at the same time make one query, each key once, and each caller gets its own rows', async () => {
   const { asked, ask, store } = watched();
   const look = sharedLookup<Row>('key', ask);
   const one = look(store, ['a', 'b']);
@@ -69,13 +69,13 @@ test('keys that are asked for at a time are one question, each once, and each is
   ]);
 });
 
-test('no keys are no question', async () => {
+test('a lookup without keys sends no query', async () => {
   const { asked, ask, store } = watched();
   await expect(sharedRows<Row>('key', ask)(store, [])).resolves.toEqual(new Map());
   expect(asked).toEqual([]);
 });
 
-test('a question takes 2,000 keys; what is more goes in the next', async () => {
+test('lookups that would exceed 2,000 keys in one query wait for the next', async () => {
   const { asked, ask, store } = watched();
   const look = sharedRows<Row>('key', ask);
   const page = (from: number) => Array.from({ length: 1_500 }, (_, at) => `k${from + at}`);
@@ -90,7 +90,7 @@ test('a question takes 2,000 keys; what is more goes in the next', async () => {
   await expect(pages[1]).resolves.toEqual(new Map());
 });
 
-test('a failure is told to all that asked, and to no one after them', async () => {
+test('a failed query rejects all callers that shared it, and none after them', async () => {
   const { asked, ask, store } = watched();
   const look = sharedRows<Row>('key', ask);
   const failed = Promise.allSettled([look(store, ['a']), look(store, ['b'])]);
@@ -107,7 +107,7 @@ test('a failure is told to all that asked, and to no one after them', async () =
   await expect(later).resolves.toEqual(new Map([['a', row('a')]]));
 });
 
-test('what the engine refuses for one is not refused for the others', async () => {
+test('when the engine refuses a shared query, its lookups are repeated singly and only the bad one fails', async () => {
   const { asked, ask, store } = watched();
   const look = sharedRows<Row>('key', ask);
   const good = look(store, ['good']);
@@ -124,7 +124,7 @@ test('what the engine refuses for one is not refused for the others', async () =
   expect(asked.map(({ keys }) => keys)).toEqual([['good', 'bad'], ['good'], ['bad']]);
 });
 
-test('a question that is not answered holds up no other, and is told what it asked for in the end', async () => {
+test('an unanswered query holds up the next for 250 ms at most, and gets its own answer in the end', async () => {
   const { asked, ask, store } = watched();
   const read = sharedRead(ask);
   const hung = read(store);

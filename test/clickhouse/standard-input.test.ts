@@ -14,7 +14,7 @@ function numbers(taken: Set<number>) {
   };
 }
 
-test('a number that another thread has for a moment is had once that is over, and nothing else is left open', () => {
+test('a descriptor that another thread holds for a moment is taken once free; no other stays open', () => {
   const taken = new Set([0, 1, 2]);
   let rests = 0;
   openAs(0, {
@@ -28,7 +28,7 @@ test('a number that another thread has for a moment is had once that is over, an
   expect(rests).toBe(3);
 });
 
-test('one that stays another’s is told, and nothing is left open', () => {
+test('a descriptor that another thread keeps is an error, and no other stays open', () => {
   const taken = new Set([0, 1, 2]);
   expect(() => openAs(0, { ...numbers(taken), rest: () => undefined })).toThrow('start again');
   expect([...taken].sort()).toEqual([0, 1, 2]);

@@ -72,7 +72,7 @@ describe.each(Object.keys(TRANSPORTS))('a store on %s', (name) => {
     expect(await store.query(sql, params)).toEqual([{ a: MAX_U64, b: -7, c: 1, d: null, e: ['1', '2'] }]);
   });
 
-  test('keeps the parameters of questions asked at once apart', async () => {
+  test('keeps the parameters of concurrent queries apart', async () => {
     const asked = Array.from({ length: 60 }, (_, at) =>
       store.query<{ x: string }>('SELECT {x:String} AS x, sleepEachRow(0.002) AS s', { x: `value ${at}` }),
     );
@@ -80,20 +80,20 @@ describe.each(Object.keys(TRANSPORTS))('a store on %s', (name) => {
     expect(answers.map(([row]) => row?.x)).toEqual(answers.map((_, at) => `value ${at}`));
   });
 
-  test('refuses a question whose parameter was given to an earlier one only', async () => {
+  test('refuses a query whose parameter was given only to an earlier query', async () => {
     for (let at = 0; at < 8; at += 1) await store.query('SELECT {left_over:String} AS x', { left_over: 'x' });
     for (let at = 0; at < 8; at += 1) {
       await expect(store.query('SELECT {left_over:String} AS x', {})).rejects.toThrow(ClickHouseError);
     }
   });
 
-  test('gives errors of the client with code and type', async () => {
+  test('rejects with a ClickHouseError that has code and type', async () => {
     const error = await store.query('SELECT nothing_of_that_name').catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(ClickHouseError);
     expect(error).toMatchObject({ code: '47', type: 'UNKNOWN_IDENTIFIER' });
   });
 
-  test('refuses a row with a field that the table does not have, and writes none of the others', async () => {
+  test('refuses an insert with a field that the table does not have, and writes none of its rows', async () => {
     const good = {
       id: 'x',
       what: 'event',
@@ -126,7 +126,7 @@ describe.each(Object.keys(TRANSPORTS))('a store on %s', (name) => {
     expect(rows.map(({ uri }) => uri)).toEqual(texts);
   });
 
-  test('leaves no setting of one statement for the next', async () => {
+  test('applies no setting of one statement to the next', async () => {
     await store.query(
       'SELECT 1 AS x SETTINGS max_result_rows = 1, output_format_json_quote_64bit_integers = 0',
     );
@@ -139,7 +139,7 @@ describe.each(Object.keys(TRANSPORTS))('a store on %s', (name) => {
   });
 });
 
-test('a store aside of a server answers while all connections of the first are busy', async () => {
+test('an aside store of a server answers while all connections of the main one are busy', async () => {
   // Not the run's engine: keeping its connections busy would block every other test file.
   const server = await serveStatements(({ sql }) => (sql.includes('busy') ? null : '{"one":1}\n'));
   onTestFinished(() => server.close());

@@ -63,7 +63,7 @@ test.each(Object.keys(PROGRAM_TABLES) as AccountType[])(
 test.each([
   [POLICY_SUMS, ['policy_totals', 'policy_spans']],
   [QUOTE_SUMS, ['quote_days', 'quote_spans']],
-])('each sum that is read is stored %#', async (sums, tables) => {
+])('the tables of sums have exactly the columns that are read as sums (case %#)', async (sums, tables) => {
   const names = Object.keys(sums);
   for (const table of tables) {
     const columns = await store.query<{ name: string }>(

@@ -21,11 +21,11 @@ async function pairs(): Promise<number> {
   return Number(row?.pairs);
 }
 
-test(`runs without a time have the bounds of all runs beside them, none of which is joined (SEED=${SEED})`, async () => {
+test(`events without a time are bounded by all slot intervals around them, without joining those (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
   const order = { kind: 'Routed', log_partition: 0 };
   const row = (span: number, actor: string, offset: number) => {
-    // Times go back here and there, and an interval may have none.
+    // Times go back here and there, and a slot interval may have none.
     const first = random.int(0, 4) === 0 ? null : TIME + span * 10 + random.int(-40, 40);
     const last = first === null ? null : first + random.int(0, 9);
     const times = { first_event: first, last_event: last };

@@ -54,7 +54,7 @@ function atWork() {
   return { looks, again, done, stop: () => stop.abort() };
 }
 
-test('who writes goes on beside a migrate of its own version, on a database with less, and where none answers', async () => {
+test('a writer goes on after a migrate of its own version, on an older schema, and while the check fails', async () => {
   const work = atWork();
   expect(await migrate(store, null)).toEqual([]);
   await work.again('known');
@@ -70,14 +70,14 @@ test('who writes goes on beside a migrate of its own version, on a database with
   expect(await work.done).toBe('done');
 });
 
-test('who writes is ended by what a newer version has brought, and says that, however it has ended', async () => {
+test('a newer version’s migration stops the writer, whose error names it even if the work failed otherwise', async () => {
   const work = atWork();
   await bringFurther(store);
   await expect(work.done).rejects.toThrow(BROUGHT_FURTHER);
   expect(work.looks.filter((look) => look === 'refused')).toHaveLength(1);
 });
 
-test('… also where the files of that one stand in the place of its own by then', async () => {
+test('a newer version’s migration stops the writer also if that version’s files are already in place', async () => {
   const work = atWork();
   later.files.push(NEWER.name);
   await bringFurther(store);
