@@ -62,7 +62,7 @@ const A_PAST = 6;
 /** A ranking of which the decimals of every token have to be asked for. */
 const BURNED = '/explorer/?sort=burned';
 
-/** What makes a page useful: until it is there, a page may ask for three answers, status among them. */
+/** A page's main content: it must be there after three answers at most, that of /status among them. */
 const USEFUL: Record<string, string> = {
   rankings: 'table.ranking tbody tr button.figure',
   burned: 'table.ranking tbody:not(:has(.burned .quiet)) .burned button.figure',
@@ -163,7 +163,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await panel.waitFor({ state: 'hidden' });
   });
 
-  test('is where a browser comes to that was given the address alone', async () => {
+  test('is where a browser that opens / is sent to', async () => {
     await page.goto('/');
     await page.waitForURL('**/explorer/');
     await rows().first().waitFor();
@@ -184,7 +184,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(await page.evaluate('globalThis.neverReloaded')).toBe(true);
   });
 
-  test('equity is drawn with its past, and a pin where its agent posted by itself', async () => {
+  test('the equity chart shows the past, and a pin where the agent posted', async () => {
     await open(`/explorer/coins/${running.speaker}`);
     await awaited(async () => {
       const past = await fetch(`${running.url}/coins/${running.speaker}/history`);
@@ -215,7 +215,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(posts.some(({ text }) => said?.includes(text))).toBe(true);
   });
 
-  test('what is not known of the past says of when, and why', async () => {
+  test('an unknown moment of the past is shown as absent, with its reason', async () => {
     const { page: other } = await another();
     await forgetPast(other, 'nobody wrote it down');
     await open(`/explorer/coins/${running.speaker}`, other);
@@ -226,7 +226,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     }, 200);
   });
 
-  test('posts too close for a pin each have one that says how many, and its panel stands in the page', async () => {
+  test('posts too close for a pin each share one with their number, and its panel lies within the window', async () => {
     const { page: posted } = await another();
     await multiplyPosts(posted, MANY);
     await open(`/explorer/coins/${running.speaker}`, posted);
@@ -237,7 +237,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(await reaches(posted, '.panel')).toBe(0);
   });
 
-  test('each chart with anything to show has drawn it', async () => {
+  test('a chart of the protocol page draws something exactly if it has amounts', async () => {
     await open('/explorer/protocol');
     await page.locator('.small-chart').first().waitFor();
     // A chart whose numbers have changed is drawn anew.
@@ -249,7 +249,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     }, 200);
   });
 
-  test('every number is the API’s, cut and never rounded up, with its base units, source and time', async () => {
+  test('every number is the API’s, truncated and never rounded up, with its base units, source and time', async () => {
     const { page: still } = await another();
     const { items } = (await (await fetch(`${running.url}/rankings`)).json()) as RankingsResponse;
     const [quote = ''] = items.map(({ quoteMint }) => quoteMint);
@@ -272,7 +272,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(found).toEqual([]);
   });
 
-  test('what the API does not count is absent with its reason, or told in words', async () => {
+  test('counts that are null in the API are shown as absent with the reason, or in words', async () => {
     const { page: still } = await another();
     const [quote = ''] = (
       (await (await fetch(`${running.url}/rankings`)).json()) as RankingsResponse
@@ -285,7 +285,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await still.getByText('accounts, not all of them known').first().waitFor();
   });
 
-  test('filters and sorts are in the address: they survive a reload and the way back', async () => {
+  test('filters and sorts are kept in the URL, and survive a reload and going back', async () => {
     await open('/explorer/');
     await mode().selectOption('Agent');
     await page.getByRole('group', { name: 'Rank by' }).getByRole('button', { name: 'Profit' }).click();
@@ -309,7 +309,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await page.locator('table.ranking[data-sort="marketCap"]').waitFor();
   });
 
-  test('the keyboard alone searches, walks the rows and opens one', async () => {
+  test('the keyboard alone is enough to search, to move through the rows and to open one', async () => {
     await open('/explorer/');
     await page.keyboard.press('/');
     await page.keyboard.type(running.mint);
@@ -323,7 +323,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
   });
 
-  test('no page has anything serious for axe, light or dark, or is wider than a phone', async () => {
+  test('no page has serious axe violations, light or dark, or is wider than a phone’s window', async () => {
     const found: string[] = [];
     for (const [name, path] of Object.entries(pages)) {
       await open(path);
@@ -341,11 +341,11 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(found).toEqual([]);
   });
 
-  test('of all this nothing reached the console, nothing another host', () => {
+  test('the tests above caused no console error or warning and no request to another host', () => {
     expect(tab.faults).toEqual([]);
   });
 
-  test('a page is of use after three answers', async () => {
+  test('each page shows its main content after three API answers', async () => {
     const { page: slow } = await another();
     for (const [name, path] of Object.entries({ ...pages, burned: BURNED })) {
       await slow.unrouteAll({ behavior: 'ignoreErrors' });
@@ -362,7 +362,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     }
   });
 
-  test('the head of a ranking stays in sight, and the keys lead to no row below it', async () => {
+  test('the head of a ranking stays visible, and the keys focus no row that it covers', async () => {
     const { page: low } = await another();
     await low.setViewportSize({ width: DESKTOP.width, height: 320 });
     await open('/explorer/', low);
@@ -377,7 +377,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(await topOf('table.ranking tr:focus-within')).toBeGreaterThanOrEqual(headEnds);
   });
 
-  test('of ten thousand events those that are seen are drawn', async () => {
+  test('of 10,000 events only those in view are in the document', async () => {
     const { page: long } = await another();
     await lengthenActivity(long, LONG);
     await open(pages.policy as string, long);
@@ -391,7 +391,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(await rows.count()).toBeLessThan(MOST_ROWS);
   });
 
-  test('a store that is down is told, with what is known as old, never shown as zeros, and gone once it is back', async () => {
+  test('while the store is down pages say so, keep old figures, show no zeros, and recover once it is back', async () => {
     const { page: lost } = await another();
     await open(pages.policy as string, lost);
     await lost.getByText('it grows as they happen').waitFor();
@@ -416,7 +416,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       .waitFor();
   });
 
-  test('where nothing answers any more it is said once, above all that is old by it', async () => {
+  test('when no request is answered any more, the page says only once that it is not up to date', async () => {
     const { page: cut } = await another();
     await open(pages.policy as string, cut);
     await cut.getByText('it grows as they happen').waitFor();
@@ -433,7 +433,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(await cut.getByText('Not up to date.').count()).toBe(1);
   });
 
-  test('a page that stays open over a store that goes down keeps what it has and says how old it is', async () => {
+  test('an open page keeps its content when the store goes down, and says that it is not up to date', async () => {
     for (const [name, path] of Object.entries(pages)) {
       const { page: left } = await another();
       await left.clock.install();
@@ -449,7 +449,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     }
   });
 
-  test('a mint without a policy, and a browser without scripts, are told where to go on', async () => {
+  test('an unknown mint and a browser without scripts get links to go on, an empty ranking an explanation', async () => {
     const { page: none } = await another();
     await none.goto(`/explorer/coins/${NO_POLICY}`);
     await none.getByRole('heading', { name: 'No policy here' }).waitFor();
@@ -474,7 +474,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     await picture(bare, 'no-scripts');
   });
 
-  test('what strangers wrote takes effect on no page', async () => {
+  test('hostile texts in API answers run nothing and stay inside their place, on every page', async () => {
     const hostile = await another();
     await makeHostile(hostile.page);
     const found: string[] = [];
@@ -492,7 +492,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect([...found, ...hostile.faults]).toEqual([]);
   });
 
-  test('an address that somebody was sent does nothing but show a page', async () => {
+  test('a hostile URL does nothing but show a page', async () => {
     const sent = await another();
     const found: string[] = [];
     for (const path of hostileAddresses()) {

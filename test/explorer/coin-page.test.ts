@@ -70,7 +70,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
   };
   const REASON = `account ${LOCAL} holds another asset than the quote`;
 
-  test('adds no balance of another asset to what is in the quote asset, now or before', async () => {
+  test('shows sums as absent, now and in the past, if an account holds another asset than the quote', async () => {
     const answers = coinAnswers();
     const page = await opened(ofAnotherAsset(answers, false));
     for (const name of ['Held now: At work on chain', 'Equity']) {
@@ -88,7 +88,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
       ).toEqual(['absent', '300', 'absent', '100', '400']);
   });
 
-  test('venue accounts that are not known are not told to be none', async () => {
+  test('does not say that there are no venue accounts while they are not known', async () => {
     const answers = coinAnswers();
     const { step4_deployed: held } = answers.loop;
     const reason = '0 of 2 venue accounts are known';
@@ -108,7 +108,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await venues.getByText('until then the bankroll stays in its vault').waitFor();
   });
 
-  test('one that is revoked by now is no part of what is held, and may have been of what was, a moment ago too', async () => {
+  test('leaves a revoked account of another asset out of current equity, and shows past equity as absent', async () => {
     const answers = coinAnswers();
     answers.loop.step4_deployed.local.value = '0';
     // It was revoked after this hour.
@@ -123,7 +123,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(equities.length).toBeGreaterThan(3);
   });
 
-  test('what is held is of the answer that has it: of what an account was made again of, an older one knows nothing', async () => {
+  test('takes the asset of an account from the answer with the sum, not from an older coin answer', async () => {
     const answers = coinAnswers();
     const page = await opened({ ...ofAnotherAsset(answers, false), coin: answers.coin });
     expect(await panelOf(page, 'Equity')).toContain(REASON);
@@ -132,7 +132,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(await newest.textContent()).toMatch(/absent$/);
   });
 
-  test('asks again for what no event tells of: an attestation that grows old, a sum read anew', async () => {
+  test('polls for what changes without an event: an attestation that becomes stale, a sum', async () => {
     const answers = coinAnswers();
     const page = await opened(answers);
     const stale = page.locator('.venue .tag', { hasText: 'Attestation is stale' });
@@ -146,7 +146,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await figure(page, 'Routed: Liquidity').filter({ hasText: '2.5 USDX' }).waitFor();
   });
 
-  test('the panel of a number says what the number beside it says, also where that changes while it is open', async () => {
+  test('updates the open panel of a figure when the figure changes, and reopens no closed one', async () => {
     const answers = coinAnswers();
     const page = await opened(answers);
     const value = page.locator('.panel-value');
@@ -165,7 +165,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(await page.locator('.panel').isVisible()).toBe(false);
   });
 
-  test('the panel of an event says what the row beside it says, also where a newer one comes above it', async () => {
+  test('updates the open panel of an event when a newer event takes its row', async () => {
     const answers = coinAnswers();
     const streams: Route[] = [];
     const page = await opened(answers, streams);
@@ -179,7 +179,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await source.filter({ hasText: 'transaction newer,' }).waitFor();
   });
 
-  test('an event that comes while an older page is under way stays at the head of the list', async () => {
+  test('keeps an event that comes while an older page is loading at the head of the list', async () => {
     const answers = coinAnswers();
     const events = answers.activity.items;
     const more = (from: number) =>
@@ -209,7 +209,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await page.locator('.panel dd.source', { hasText: 'transaction newer,' }).waitFor();
   });
 
-  test('posts that came while nobody looked stand in their place among the older ones that were read', async () => {
+  test('has all posts in order when many came at once after older ones had been loaded', async () => {
     const answers = coinAnswers();
     answers.coin.mode = 'Agent';
     let written = 200;
@@ -249,7 +249,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(await page.locator('.posts button', { hasText: 'Older posts' }).count()).toBe(0);
   });
 
-  test('the panel of a number leads to the answer that has it', async () => {
+  test('links from the panel of a figure to the API path that serves it', async () => {
     const page = await opened(coinAnswers());
     for (const [name, path] of [
       ['Fees claimed: In the quote asset', `/coins/${MINT}/loop`],
@@ -263,13 +263,13 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(await page.locator('.panel dd.asked').textContent()).toBe(`/coins/${MINT}`);
   });
 
-  test('what was put into the pool is told by the account of the policy, for no event tells it', async () => {
+  test('takes the liquidity compounded from /coins/:mint, which reads it from the policy’s account', async () => {
     const page = await opened(coinAnswers());
     expect(await figure(page, 'Liquidity compounded').textContent()).toMatch(/1\.25 USDX$/);
     expect(await panelOf(page, 'Liquidity compounded')).toMatch(new RegExp(`API/coins/${MINT}$`));
   });
 
-  test('the first numbers have all that is held, of which what is unspent is a part', async () => {
+  test('has the equity among the first figures, with the unspent part below it', async () => {
     const answers = coinAnswers();
     answers.loop.step4_deployed.bankrollUnspent = figureOf('0');
     const page = await opened(answers);
@@ -282,7 +282,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await page.locator('.panel-name', { hasText: 'Bankroll, unspent' }).waitFor();
   });
 
-  test('where what is at work cannot be had, what is unspent is told all the same', async () => {
+  test('shows the unspent bankroll even if /loop fails', async () => {
     const { page } = await explorer.another();
     await answerCoin(page, coinAnswers(), []);
     await page.route(/\/loop$/, (route) => route.fulfill({ status: 500, json: { error: 'lost' } }));
@@ -292,7 +292,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(await first.textContent()).toMatch(/….*300 USDX of it unspent$/);
   });
 
-  test('the risk is how far money is sent to work, and no bound of what is there: a sweep may leave nothing else', async () => {
+  test('explains risk as the share up to which money is sent to work, not as a bound on what is there', async () => {
     const answers = coinAnswers();
     answers.loop.step4_deployed.bankrollUnspent = figureOf('0');
     const page = await opened(answers);
@@ -304,7 +304,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     );
   });
 
-  test('what is seen of the equity here is as old as its parts, and leads to the answer that has them', async () => {
+  test('gives an equity sample taken by this page the time of its parts and a link to /loop', async () => {
     const page = await opened(coinAnswers());
     // From ten minutes after the last hour on, the chart shows what this tab has seen.
     await page.clock.fastForward(HALF_AN_HOUR_MS);
@@ -322,7 +322,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     }, 200);
   });
 
-  test('of an hour that is not over nothing is told before it was seen, and what was seen is drawn at once', async () => {
+  test('shows an unfinished hour as absent up to the page’s first sample, which is drawn at once', async () => {
     const answers = coinAnswers();
     const lost = { value: null, source: 'a test', asOf: null, absent: true as const, reason: 'not kept' };
     for (const moment of answers.history.items) moment.bankroll = lost;
@@ -346,7 +346,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await picture(page, 'open-hour');
   });
 
-  test('is no wider than the smallest phone, however long its texts are, and its words stand apart', async () => {
+  test('fits the smallest phone with its longest texts, and has spaces between its words', async () => {
     const answers = coinAnswers();
     answers.coin.quote.priceUsd = '0.000000000000000000123';
     const page = await opened(answers);
@@ -356,7 +356,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(await spilled(page)).toEqual([]);
   });
 
-  test('on paper the list of events has whole rows, and says which they are and where the others are', async () => {
+  test('is printed with whole event rows, and says which these are and where the others are', async () => {
     const page = await opened(coinAnswers());
     await page.setViewportSize({ width: 720, height: 1_000 });
     await page.locator('.activity li').first().waitFor();

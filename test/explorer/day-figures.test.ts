@@ -13,7 +13,7 @@ const dayOf = (all: Figure, ours: Figure | null) => {
   return { day: '2026-11-24', ...of(all), byQuote };
 };
 
-test('a day without an event of an asset had nothing of it where the day is known, and may have had where it is not', () => {
+test('an asset without events on a day has no figure if the day’s sum is known, else an absent one', () => {
   const drawn = (all: Figure, ours: Figure | null) => figureOfDay(dayOf(all, ours), 'ours', 'profitSwept');
   expect(drawn(told('9'), null)).toBeNull();
   expect(drawn(missing, null)).toEqual(missing);

@@ -8,13 +8,13 @@ const held = useApi(async (api) => {
 });
 const ask = (mints: readonly string[]) => held.api.get(`/explorer/decimals?mints=${mints.join()}`);
 
-test('a page of tokens has its decimals in one answer; of a token that nobody knows they are null', async () => {
+test('one answer has the decimals of all tokens of a page, and null for an unknown token', async () => {
   const mints = [key('six'), key('none'), key('unknown')];
   const { status, body } = await ask([...mints, key('six')]);
   expect([status, body]).toEqual([200, { [key('six')]: 6, [key('none')]: 0, [key('unknown')]: null }]);
 });
 
-test('more tokens than a ranking has, and what is no token, are refused', async () => {
+test('more than 100 tokens, none, and texts that are not public keys are a 400', async () => {
   const many = Array.from({ length: 101 }, (_, at) => key(`mint ${at}`));
   expect((await ask(many.slice(1))).status).toBe(200);
   for (const mints of [many, [], ['constructor'], [key('six'), 'x'.repeat(50)]]) {

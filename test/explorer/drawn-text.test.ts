@@ -6,7 +6,7 @@ const cutOf = (text: string, digits: bigint, scale: number) => {
   return seen !== null && isCutOf(seen, { digits, scale });
 };
 
-test('a text is the number or its beginning: not more, not zero, not of another sign, not short of a hundredth', () => {
+test('a drawn text matches a number only as a truncation: never more, zero, another sign or 1% less', () => {
   expect(cutOf('1.93M', 1_938_169_840_581n, 6)).toBe(true);
   expect(cutOf('1.94M', 1_938_169_840_581n, 6)).toBe(false);
   expect(cutOf('1M', 1_938_169_840_581n, 6)).toBe(false);
@@ -32,7 +32,7 @@ const drawn = {
 };
 const served = { value: '1500000', source: 'chain', asOf: '2026-11-24T00:00:00.000Z' };
 
-test('what is drawn is compared with what is served, to its base units, source and time', () => {
+test('a drawn figure is compared with the served one, including base units, source and time', () => {
   expect(wrongWith(drawn, { figure: served, reading: 6 })).toEqual([]);
   for (const other of [{ value: '1500001' }, { source: 'a venue' }, { asOf: '2026-11-24T00:00:01.000Z' }])
     expect(wrongWith(drawn, { figure: { ...served, ...other }, reading: 6 })).not.toEqual([]);
@@ -45,7 +45,7 @@ test('what is drawn is compared with what is served, to its base units, source a
   ]);
 });
 
-test('a number too many or too few is told', () => {
+test('a number drawn but not expected, and one expected but not drawn, are reported', () => {
   expect(differences([drawn], new Map())).toEqual([
     '|Bankroll: 1.5 USDX is drawn, and nothing like it expected',
   ]);

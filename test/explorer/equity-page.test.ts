@@ -17,7 +17,7 @@ const momentAt = (time: string, bankroll: string): CoinHistoryItem => ({
   ...{ time, bankroll: figureOf(bankroll) },
 });
 
-describe.skipIf(CHROMIUM === undefined)(`the picture of the equity${missing}`, () => {
+describe.skipIf(CHROMIUM === undefined)(`the equity chart${missing}`, () => {
   const explorer = useExplorerAlone();
 
   async function opened(
@@ -47,7 +47,7 @@ describe.skipIf(CHROMIUM === undefined)(`the picture of the equity${missing}`, (
         : route.fulfill({ json: { step: 'day', items: days } });
     });
 
-  test('of three months has the hours of the day that is not over, and of the days before, as that of a week', async () => {
+  test('over three months has the same recent hours as over a week, and days before them', async () => {
     const hours = [momentAt('2026-11-20T01:00:00.000Z', '2'), ...coinAnswers().history.items];
     const rowsOf = async (query: string, days: CoinHistoryItem[]) => {
       const page = await opened(coinAnswers(), query, answerPast(days, hours));
@@ -67,13 +67,13 @@ describe.skipIf(CHROMIUM === undefined)(`the picture of the equity${missing}`, (
     expect((await equityAt(page, 0.9)).panel?.rows.API).toMatch(/from=2026-11-17T00:00:00.000Z$/);
   });
 
-  test('of three months is none where its days cannot be had, which is said', async () => {
+  test('over three months says why the past cannot be shown if the days are not answered', async () => {
     const answers = coinAnswers();
     const page = await opened(answers, '?range=quarter', answerPast(null, answers.history.items));
     await page.getByText('The past cannot be shown now: no days.').waitFor();
   });
 
-  test('goes on, dotted, from what was known last to now, which has a column; a legend names both', async () => {
+  test('continues the last known value as a dotted line up to a column for now; a legend names both', async () => {
     const answers = coinAnswers();
     answers.loop.step4_deployed.bankrollUnspent = figureOf('150000000');
     const page = await opened(answers);
@@ -97,7 +97,7 @@ describe.skipIf(CHROMIUM === undefined)(`the picture of the equity${missing}`, (
     await picture(page, 'dotted-equity');
   });
 
-  test('has no ring where a dotted line begins, however short a time is known before it', async () => {
+  test('draws no ring where a dotted line begins, however short the known time before it', async () => {
     const answers = coinAnswers();
     const lost = { value: null, source: 'a test', asOf: null, absent: true as const, reason: 'not kept' };
     for (const moment of answers.history.items.slice(0, 2)) moment.bankroll = lost;
@@ -113,7 +113,7 @@ describe.skipIf(CHROMIUM === undefined)(`the picture of the equity${missing}`, (
     }, 200);
   });
 
-  test('has nothing dotted where now is what was at the end of the last hour', async () => {
+  test('has no dotted line if the current value equals the one at the end of the last hour', async () => {
     const page = await opened(coinAnswers());
     await awaited(async () => expect(await drawnShare(page, 0.05, 0.99)).toBeGreaterThan(0.99), 200);
     expect(await page.locator('.equity .legend').textContent()).not.toContain('not looked at since');

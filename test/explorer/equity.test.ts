@@ -29,7 +29,7 @@ const row = (second: number, bankroll = 5n, deployed = 7n, attested = 3n): Row =
   asOf: new Date(second * 1000).toISOString(),
 });
 
-test('equity is what is unspent and what is at work; what cannot be told of a part cannot be told of the sum', () => {
+test('equity is the unspent bankroll plus what is deployed, and absent with the reason of an absent part', () => {
   expect([equityOf(row(1)), onChainOf(row(1)), localOf(row(1))]).toEqual([known(12n), known(9n), known(4n)]);
   const gone = { ...row(1), deployed: lost };
   expect([equityOf(gone), onChainOf(gone), localOf(gone)]).toEqual([lost, lost, lost]);
@@ -40,7 +40,7 @@ test('equity is what is unspent and what is at work; what cannot be told of a pa
   });
 });
 
-test('equity now is as old as its oldest part, and absent for the reason of a part that is', () => {
+test('current equity has the time of its oldest part, and is absent with the reason of an absent part', () => {
   const part = (value: string, asOf: string | null) => ({ value, source: 'chain', asOf });
   const parts = {
     local: part('9007199254740993', '2026-11-24T00:00:02.000Z'),
@@ -55,7 +55,7 @@ test('equity now is as old as its oldest part, and absent for the reason of a pa
   expect(equityNow({ ...parts, remote: missing })).toEqual({ ...missing, source: 'computed' });
 });
 
-describe('what is told of the equity of a moment', () => {
+describe('the panel of a moment’s equity', () => {
   const TOLD = {
     quote: { decimals: 6, symbol: 'USDX' },
     name: 'Equity',
@@ -71,7 +71,7 @@ describe('what is told of the equity of a moment', () => {
   };
   const at = ['At', '2026-11-24 12:00:00 UTC'];
 
-  test('is as old as its oldest part, which may be older than the step that it is the end of', () => {
+  test('has the time of the oldest part, which may be before the step, and none if a part has none', () => {
     const shown = shownOf(rowOfHistory({ time, ...parts }), TOLD);
     expect(shown).toMatchObject({ asOf: '2026-11-24T06:00:00.000Z', path: TOLD.pathAt(time) });
     expect(shown.more?.[0]).toEqual(at);
@@ -79,7 +79,7 @@ describe('what is told of the equity of a moment', () => {
     expect(shownOf(rowOfHistory({ time, ...undated }), TOLD)).toMatchObject({ absent: false, asOf: null });
   });
 
-  test('is so of what was seen here too, with the answer that had it', () => {
+  test('has the time of the oldest part, and the API path, also for a sample taken by this page', () => {
     const held = { bankrollUnspent: parts.bankroll, local: figure('12', null), remote: parts.attestedEquity };
     const loop = (local: Figure) =>
       ({ step4_deployed: { ...held, local }, step5_profit: { hwm: parts.hwm } }) as LoopResponse;
@@ -90,7 +90,7 @@ describe('what is told of the equity of a moment', () => {
   });
 });
 
-describe('what Local accounts hold is in the equity', () => {
+describe('the balance of Local accounts within equity', () => {
   const { loop, history } = coinAnswers();
   const held = loop.step4_deployed;
   const [ended] = history.items as [CoinHistoryItem];
@@ -99,7 +99,7 @@ describe('what Local accounts hold is in the equity', () => {
   const absentFor = (reason: string) => expect.objectContaining({ value: null, absent: true, reason });
   const unsure = absentFor(`account ${LOCAL} may have held another asset than the quote then`);
 
-  test('where the answer that has the sum names none that is of another asset', () => {
+  test('is absent now if the answer with the sum names an account of another asset', () => {
     const local = (sum: Figure, ...localOfOtherAssets: string[]) =>
       heldInQuote({ ...held, local: sum, localOfOtherAssets }).local;
     expect(heldInQuote(held)).toEqual(held);
@@ -110,7 +110,7 @@ describe('what Local accounts hold is in the equity', () => {
     expect(local(none, LOCAL)).toEqual(none);
   });
 
-  test('of a step that is over only where none may have been of another, and of one that is not over as it was seen', () => {
+  test('is absent in past steps if an account may have held another asset; an unfinished step is left out', () => {
     const past = (step: Step, ...items: CoinHistoryItem[]) =>
       pastInQuote({ step, items, localMaybeOfOtherAssets: [LOCAL] });
     expect(pastInQuote({ step: 'hour', items: [ended, ofNow] })).toEqual([ended, ofNow]);
@@ -127,7 +127,7 @@ describe('what Local accounts hold is in the equity', () => {
   });
 });
 
-test('a reason names no time that lies ahead: an hour that is not over by when it began', () => {
+test('a reason names an hour by its beginning, not by an end that may lie in the future', () => {
   const reason = `${LOCAL} is not known before the hour that ends at 2026-11-24T06:00:00.000Z`;
   const missing: Figure = { value: null, source: 'chain', asOf: null, absent: true, reason };
   const time = '2026-11-24T05:00:00.000Z';
@@ -137,7 +137,7 @@ test('a reason names no time that lies ahead: an hour that is not over by when i
   expect(deployed.reason).toBe(`${LOCAL} was first seen in the hour that began at ${time}`);
 });
 
-test('of what is seen the same only the first and the last time stand, and no more rows than may', () => {
+test('of equal samples in a row only the first and the last are kept, and no more rows than allowed', () => {
   let rows: Row[] = [];
   for (const second of [1, 2, 3, 4]) rows = withSample(rows, row(second), 10);
   rows = withSample(rows, row(5, 6n), 10);
@@ -147,7 +147,7 @@ test('of what is seen the same only the first and the last time stand, and no mo
   expect(withSample(rows, row(6, 8n), 2)).toEqual([row(5, 6n), row(6, 8n)]);
 });
 
-describe('the past as it is answered again, and what was seen since', () => {
+describe('the API’s history joined with the samples of this page', () => {
   const HOUR_S = 3_600;
   const unseen = (second: number, until: Row, step: 'hour' | 'day' = 'hour'): Row => {
     const [begin, end] = [new Date((second - 1) * 1000).toISOString(), until.time].map(stamp);
@@ -160,7 +160,7 @@ describe('the past as it is answered again, and what was seen since', () => {
   const past = [row(HOUR_S), row(2 * HOUR_S, 6n)];
   const END_S = 2 * HOUR_S;
 
-  test('stand in the order of time, and what was between them is not known', () => {
+  test('is in the order of time, with an unknown row where the page did not look', () => {
     const seen = [row(END_S + 600, 8n), row(END_S + 620, 9n)];
     expect(joined(past, seen, 'hour')).toEqual([...past, unseen(END_S + 1, seen[0] as Row), ...seen]);
     // The present state at the end of an answer counts as seen too.
@@ -173,7 +173,7 @@ describe('the past as it is answered again, and what was seen since', () => {
     ]);
   });
 
-  test('leave nothing unknown where there is no past, no time between them, or somebody looked on', () => {
+  test('has no unknown row without history, without time in between, or where the page kept looking', () => {
     const seen = [row(END_S - 60), row(END_S - 50, 6n)];
     expect(joined([], seen, 'hour')).toEqual(seen);
     expect(joined(past, [], 'hour')).toEqual(past);
@@ -188,7 +188,7 @@ describe('the past as it is answered again, and what was seen since', () => {
     ]);
   });
 
-  test('stay unknown between each other after the hour is over, and where nobody looked for longer than a while', () => {
+  test('has unknown rows also after the hour has ended, and between samples that are far apart', () => {
     const seen = [row(HOUR_S + 600, 8n), row(HOUR_S + 620, 9n)];
     const before = [row(HOUR_S), unseen(HOUR_S + 1, seen[0] as Row), ...seen];
     expect(joined(past, seen, 'hour')).toEqual([...before, row(END_S, 6n)]);
@@ -203,7 +203,7 @@ describe('the past as it is answered again, and what was seen since', () => {
     ]);
   });
 
-  test('leave nothing unknown between two that say the same, nor behind what is not known', () => {
+  test('has no unknown row between equal rows of history, or after a row with nothing known', () => {
     const now = row(END_S + 600, 6n);
     expect(joined([...past, now], [], 'hour')).toEqual([...past, now]);
     const changed = row(END_S + 600, 9n);
@@ -214,14 +214,14 @@ describe('the past as it is answered again, and what was seen since', () => {
     expect(joined(past, [before, after], 'hour').slice(-2)).toEqual([unseen(END_S + 1, after), after]);
   });
 
-  test('are the past as it is answered now where both are of one time, and no end of a step is left out', () => {
+  test('has the row of the history where a sample has the same time, and leaves out no end of a step', () => {
     const early: Row = { ...row(END_S), bankroll: lost, deployed: lost };
     expect(joined(past, [early], 'hour')).toEqual(past);
     const same: Row = { ...row(END_S, 6n), time: new Date(END_S * 1000 + 400).toISOString() };
     expect(joined(past, [same], 'hour')).toEqual([...past, same]);
   });
 
-  test('say the newest reason why something is not known, and have what was known last to draw on where nobody looked', () => {
+  test('gives the newest reason for an absent value, and the last known value where the page did not look', () => {
     const rows = joined([row(HOUR_S), { ...row(END_S), hwm: lost }], [row(END_S + 600, 9n)], 'hour');
     expect(rows.map(({ isUnseen }) => isUnseen)).toContain(true);
     expect(unknownOf(rows)).toBe('its states are gone');
@@ -236,7 +236,7 @@ describe('the past as it is answered again, and what was seen since', () => {
     expect(heldOn(joined(past, [gone], 'hour'), equityOf)).toEqual([none, none, known(13n), known(13n)]);
   });
 
-  test('are one row where they say the same of the same shown second', () => {
+  test('merges equal rows that are shown as of the same second', () => {
     const at = (ms: number, bankroll: bigint): Row => ({
       ...row(0, bankroll),
       time: new Date(END_S * 1000 + 600_000 + ms).toISOString(),

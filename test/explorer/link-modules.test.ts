@@ -4,7 +4,7 @@ import { linkModules } from '../../api/explorer/link-modules.ts';
 const link = (modules: Record<string, string>) =>
   linkModules(new Map(Object.entries(modules)), (specifier) => specifier);
 
-test('an import says the name of what it imports, and that name follows the bytes all the way down', () => {
+test('imports are rewritten to hashed file names, which change with the bytes of any module below', () => {
   const before = link({ main: "import { a } from 'a'; import('late');", a: 'import"b";', b: '1', late: '2' });
   const after = link({ main: "import { a } from 'a'; import('late');", a: 'import"b";', b: '1 ', late: '2' });
   const main = before.get('main');
@@ -16,7 +16,7 @@ test('an import says the name of what it imports, and that name follows the byte
   expect(after.get('late')?.fileName).toBe(before.get('late')?.fileName);
 });
 
-test('what is imported at once is needed, what is imported later is not', () => {
+test('a module needs its static imports, also indirect ones, and not those loaded later', () => {
   const linked = link({
     main: "import 'a'; import('late');",
     a: "export { b } from 'b';",
@@ -27,7 +27,7 @@ test('what is imported at once is needed, what is imported later is not', () => 
   expect([...(linked.get('main')?.needs ?? [])]).toEqual(names);
 });
 
-test('an import of nothing, and a circle, are told before anything is served', () => {
+test('an import of a missing module and a circular import are errors', () => {
   expect(() => link({ main: "import 'gone';" })).toThrow('main imports gone, which is not served');
   expect(() => link({ a: "import 'b';", b: "import 'a';" })).toThrow('imports itself by way of others');
 });

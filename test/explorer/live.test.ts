@@ -28,7 +28,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-test('at a gap that is read again which it names, events or posts', async () => {
+test('after a gap in the event stream the list that it names is read again, events or posts', async () => {
   let known: Live | undefined;
   const figures = vi.fn();
   const Part = () => {

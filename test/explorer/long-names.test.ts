@@ -21,7 +21,7 @@ function sizeOf(drawn: unknown): { nodes: number; characters: number } {
 test.each([
   ['nobody would see', '\u0003'.repeat(10_000)],
   ['anybody would see', 'x'.repeat(10_000)],
-])('a name and a symbol of ten thousand characters that %s are a few nodes of a list', (_, text) => {
+])('a name and a symbol of 10,000 characters that %s take few nodes in a list', (_, text) => {
   const asked = { name: text, symbol: text, mint: 'M'.repeat(44) };
   const { nodes, characters } = sizeOf([TokenMark(asked), TokenName(asked)]);
   expect(nodes).toBeLessThan(50);

@@ -7,7 +7,7 @@ const SEED = Number(process.env.SEED ?? 20_261_121);
 const PAGE = 10;
 const OVERLAP = 4;
 
-test('pages of a list that grows meanwhile come together as the list is', () => {
+test('pages of a list that grows between requests merge without duplicates or missing items', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 60 }),
@@ -29,12 +29,12 @@ test('pages of a list that grows meanwhile come together as the list is', () => 
   );
 });
 
-test('a page that does not meet what is known takes its place, at the head, or is refused, at the tail', () => {
+test('a page without overlap replaces the known items at the head, and is refused at the tail', () => {
   expect(withHead([3, 2, 1], [9, 8, 7])).toEqual([9, 8, 7]);
   expect(withTail([3, 2, 1], [9, 8])).toBeNull();
   expect(withHead([], [2, 1])).toEqual([2, 1]);
 });
 
-test('events that look alike are each shown', () => {
+test('events that look the same are each kept', () => {
   expect(withHead(['a', 'a', 'b'], ['a', 'a', 'a', 'b'])).toHaveLength(4);
 });

@@ -14,7 +14,7 @@ let api: Listening;
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`http://127.0.0.1:${api.port}${path}`, { headers, redirect: 'manual' });
 
-/** Pages are made of files alone: the store must not be asked. */
+/** Pages are made from files alone: the store must not be queried. */
 const noStore = (): Store => {
   throw new Error('no store');
 };
@@ -34,7 +34,7 @@ const filesOf = (page: string) =>
     .map(([, at]) => at as string)
     .filter((at) => at.includes('/assets/'));
 
-test('a file is packed once, for who first asks for it packed: nobody waits for all of them', async () => {
+test('a file is compressed once, when first requested compressed; no file is before that', async () => {
   let packed = 0;
   const init = (_id: number, type: string) => {
     if (type === 'ZLIB') packed += 1;
@@ -57,7 +57,7 @@ test('a file is packed once, for who first asks for it packed: nobody waits for 
 
 describe('a page of the explorer', () => {
   test.each(PAGES)(
-    '%s is HTML at its own address, with nothing inline and nothing from elsewhere',
+    '%s is HTML at its own address, with nothing inline and nothing from another host',
     async (path) => {
       const reply = await get(path);
       expect(reply.status).toBe(200);
@@ -75,7 +75,7 @@ describe('a page of the explorer', () => {
     },
   );
 
-  test('is kept by its tag', async () => {
+  test('is a 304 for a client that sends its ETag', async () => {
     const { headers } = await get('/explorer/');
     const again = await get('/explorer/', { 'If-None-Match': headers.get('etag') ?? '' });
     expect([again.status, await again.text()]).toEqual([304, '']);
@@ -85,7 +85,7 @@ describe('a page of the explorer', () => {
     ['/explorer', '/explorer/'],
     ['/explorer?quote=a&mode=Agent', '/explorer/?quote=a&mode=Agent'],
     ['/explorer?//elsewhere.example/%0d%0aa:b', '/explorer/?%2F%2Felsewhere.example%2F%0D%0Aa%3Ab='],
-  ])('without its last slash is led to it, with what was asked: %s', async (path, meant) => {
+  ])('is redirected from /explorer to /explorer/, with its query: %s', async (path, meant) => {
     const reply = await get(path);
     expect([reply.status, reply.headers.get('location')]).toEqual([308, meant]);
   });
@@ -95,12 +95,13 @@ describe('a page of the explorer', () => {
     ['/explorer/registries/?a=b%20c', '/explorer/registries?a=b+c'],
     ['/explorer/coins/a%20b/', '/explorer/coins/a%20b'],
     ['/explorer//', '/explorer/'],
-  ])('with a slash behind its name is led to it: %s', async (path, meant) => {
+  ])('is redirected to the address without a trailing slash: %s', async (path, meant) => {
     const reply = await get(path);
     expect([reply.status, reply.headers.get('location')]).toEqual([308, meant]);
   });
 
-  test('is led to by no address that is longer than any: a head of 4 kB is more than a load balancer takes', async () => {
+  // A response head of 4 kB is more than a load balancer takes.
+  test('is redirected to at most 2,000 characters: the query is dropped, or the answer is a 404', async () => {
     const found = async (path: string) => {
       const reply = await get(path);
       return [reply.status, reply.headers.get('location')];
@@ -116,7 +117,7 @@ describe('a page of the explorer', () => {
     expect(await found(`/explorer/coins/${name}%E2%82%AC/`)).toEqual([404, null]);
   });
 
-  test('is where a browser goes on from the first answer, which is everybody’s', async () => {
+  test('is where / sends browsers by a Refresh header, beside a JSON body that is the same for everybody', async () => {
     const [browser, client] = [await get('/', { accept: 'text/html,*/*;q=0.8' }), await get('/')];
     expect(browser.headers.get('refresh')).toBe('0; url=/explorer/');
     expect(client.headers.get('refresh')).toBeNull();
@@ -128,7 +129,7 @@ describe('a page of the explorer', () => {
     }
   });
 
-  test('that is none is a 404 as any other, and a page for whoever asks for pages', async () => {
+  test('that does not exist is a 404: JSON, or a page for a client that accepts HTML', async () => {
     const broken = ['/explorer/coins/%E0%A4', '/explorer/%'];
     for (const path of ['/explorer/nowhere', '/explorer/coins/', '/explorer/coins/one/two', ...broken]) {
       const reply = await get(path);
@@ -144,7 +145,7 @@ describe('a page of the explorer', () => {
 });
 
 describe('the files of the explorer', () => {
-  test('are all there, for good, under names that change with their bytes, and small, those that come later too', async () => {
+  test('exist and are immutable, and all scripts together are below 150 kB, lazy ones included', async () => {
     const files = new Set(filesOf(await (await get('/explorer/')).text()));
     expect(files.size).toBeGreaterThan(20);
     let script = 0;
@@ -172,7 +173,7 @@ describe('the files of the explorer', () => {
     ['br, gzip', 'br'],
     ['br;q=0, gzip', 'gzip'],
     ['gzip;q=0', null],
-  ])('are the same bytes however they are packed: %s', async (accepted, encoding) => {
+  ])('are the same bytes under each Accept-Encoding: %s', async (accepted, encoding) => {
     const [, entry = ''] = /src="([^"]+)"/.exec(await (await get('/explorer/')).text()) ?? [];
     const plain = await get(entry, { 'Accept-Encoding': 'identity' });
     // fetch has unpacked it already.
@@ -194,7 +195,7 @@ describe('the files of the explorer', () => {
     }
   });
 
-  test('under a name that is none are a 404', async () => {
+  test('under an unknown name are a 404', async () => {
     expect((await get('/explorer/assets/main.js')).status).toBe(404);
     expect((await get('/explorer/assets/..%2f..%2fpackage.json')).status).toBe(404);
   });

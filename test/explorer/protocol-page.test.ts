@@ -53,7 +53,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     return page;
   }
 
-  test('calls what was put into pools by another name than what was routed to liquidity', async () => {
+  test('calls what was put into pools “Liquidity compounded”, and no column “routed to liquidity”', async () => {
     const page = await opened(analytics());
     const heads = await page.locator('[aria-label="Totals by quote asset"] thead th').allTextContents();
     expect(heads.filter((head) => /liquidity/i.test(head))).toEqual(['Liquidity compounded']);
@@ -62,7 +62,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     expect(await page.locator('.panel-meaning').textContent()).toMatch(/put into the pool of the token/);
   });
 
-  test('says why it is not known how often a keeper did something, and of incomplete transactions no more than is known', async () => {
+  test('shows why a keeper’s count is absent, and that not all is known of incomplete transactions', async () => {
     const status = statusAt(Date.now(), Date.now());
     const countAbsentReason = 'the time of an event is not known';
     status.keeper.last24h = [{ kind: 'Routed', count: null, countAbsentReason, lastAt: null }];
@@ -75,7 +75,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     expect(await incomplete.locator('dd.second').textContent()).toBe('of which not all is known');
   });
 
-  test('says of the programs that they are those set for the service, as long as the configuration is not read', async () => {
+  test('says that the launchpad program is the service’s setting while the chain’s is not read yet', async () => {
     const answer = analytics();
     const program = async (page: Page) =>
       (await page.locator('dl.rows > div', { hasText: 'Launchpad program' }).locator('dd').textContent()) ??
@@ -88,7 +88,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     expect(await program(await opened(answer))).toContain('as set for this service, not read on chain yet');
   });
 
-  test('says for how long the stream has been there', async () => {
+  test('says for how long the stream has been connected', async () => {
     const status = statusAt(Date.now(), Date.now());
     status.indexer.stream.since = new Date(Date.now() - 600_000).toISOString();
     const page = await opened(analytics(), status);
@@ -96,7 +96,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     expect(await stream.textContent()).toMatch(/^connected for 10 min$/);
   });
 
-  test('tells which program it is that is indexed, and of a local chain that it is one, on every page', async () => {
+  test('shows which program is indexed; every page is tagged if the chain is local', async () => {
     const page = await opened(analytics());
     const program = page.locator('dl.rows > div', { hasText: 'Indexed program' }).locator('.key');
     expect(await program.getAttribute('title')).toContain(SETTINGS.programId);
@@ -111,7 +111,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     await page.locator('header .tag', { hasText: 'Local chain' }).waitFor();
   });
 
-  test('compares what was sent to a venue with what is there only where there is a difference, or says why not', async () => {
+  test('draws what was sent to a venue against what is attested there, or says why they are not compared', async () => {
     const answer = analytics();
     const reason = 'the decimals of the summed assets differ';
     const venue = { accountCount: 2, bridgedOut: figureOf('90'), attestedEquity: figureOf('45') };

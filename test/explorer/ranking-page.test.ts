@@ -94,7 +94,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
       `[...document.querySelectorAll('table.ranking thead th')].map((head) => head.getBoundingClientRect().right)`,
     );
 
-  test('has its columns in the same places whatever stands in them', async () => {
+  test('has its columns in the same places whatever their content', async () => {
     const [usual, extreme] = [await tabOf([ORDINARY]), await tabOf(EXTREMES)];
     for (const size of [DESKTOP, TABLET]) {
       for (const page of [usual, extreme]) {
@@ -105,7 +105,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     }
   });
 
-  test('is no wider than its room with the largest and the smallest numbers and the longest names', async () => {
+  test('does not overflow with the largest and smallest numbers and the longest names', async () => {
     const page = await tabOf(EXTREMES);
     const found: string[] = [];
     for (const sort of SORTS) {
@@ -123,7 +123,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     expect(found).toEqual([]);
   });
 
-  test('cuts no amount, in the narrowest window and where letters are twice as large', async () => {
+  test('cuts off no amount, in the narrowest window or with letters twice as large', async () => {
     const page = await tabOf([...EXTREMES, ...LONGEST]);
     const found: string[] = [];
     for (const sort of SORTS) {
@@ -137,7 +137,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     expect(found).toEqual([]);
   });
 
-  test('leaves the names of policies their room where it has as many columns as it can', async () => {
+  test('leaves room for policy names at the widths with the most columns', async () => {
     const page = await tabOf(EXTREMES);
     const room: Record<string, number> = {};
     for (const sort of SORTS) {
@@ -152,7 +152,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     expect(Object.entries(room).filter(([, width]) => width < NAME_WIDTH)).toEqual([]);
   });
 
-  test('says that what lies in the vault is what is unspent, and not all that a policy has', async () => {
+  test('calls the bankroll “unspent” in the column’s head, in its panel and in the sorts', async () => {
     const page = await tabOf([ORDINARY]);
     await opened(page, '/explorer/?sort=bankroll');
     expect(await page.locator('thead th[data-ranks="true"]').textContent()).toBe('Unspent');
@@ -161,7 +161,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     expect(await page.locator('.sorts [aria-pressed="true"]').textContent()).toMatch(/^\s*Unspent/);
   });
 
-  test('ranked by what no column has says so, and lets no column stand for it', async () => {
+  test('says when it is ranked by a value without a column, and marks no column as ranked', async () => {
     const page = await tabOf([ORDINARY]);
     const note = page.locator('p.note', { hasText: 'Ranked by' });
     for (const [asked, of] of [
@@ -179,7 +179,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     expect(await head.evaluate((cell) => getComputedStyle(cell).fontWeight)).toBe('400');
   });
 
-  test('is ranked by the heads of its columns as by the line above, and each says which way', async () => {
+  test('can be ranked by its column heads as by the sorts above, and the ranked head has the direction', async () => {
     const page = await tabOf([ORDINARY]);
     await opened(page);
     const head = (name: string) => page.locator('thead th', { hasText: name });
@@ -200,7 +200,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     expect(await head('Burned').getByRole('button').count()).toBe(0);
   });
 
-  test('has its filters in whole rows, whatever the width', async () => {
+  test('has filters of equal width at every window width', async () => {
     const page = await tabOf([ORDINARY]);
     await opened(page);
     for (const width of [1440, 1180, 1101, 1100, 1024, 900, 721, 720, 375]) {
@@ -212,7 +212,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     }
   });
 
-  test('leads back to where it was scrolled to', async () => {
+  test('restores its scroll position on the way back from a policy', async () => {
     const page = await tabOf([ORDINARY]);
     await opened(page);
     const top = () => page.evaluate<number>('scrollY');
@@ -227,7 +227,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     await awaited(async () => expect(await top()).toBe(was), 50);
   });
 
-  test('tells of a number in a window that is lower than what there is to tell, and by keyboard alone leads to the API', async () => {
+  test('fits a figure’s panel into a very low window, and the keyboard alone reaches its API link', async () => {
     const page = await tabOf([ORDINARY]);
     await page.setViewportSize(MAGNIFIED);
     await opened(page);
@@ -248,7 +248,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     await panel.waitFor({ state: 'hidden' });
   });
 
-  test('on paper has its rows and nothing to press', async () => {
+  test('is printed with its rows, without filters and in light colours', async () => {
     const page = await tabOf([ORDINARY]);
     await opened(page);
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });

@@ -60,7 +60,7 @@ test.each([
   ['breaks off', brokenOff],
   ['ends too soon', () => beginning((body) => body.close())],
   ['is a page of somebody between', () => new Response('<!doctype html>')],
-])('a body that %s is no answer: what is known stays, and it is asked for again', async (_, broken) => {
+])('a response body that %s is a failure: known data stays and the request is retried', async (_, broken) => {
   answered(() => Response.json({ a: 1 }));
   const part = having(10_000);
   await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
@@ -76,7 +76,7 @@ test.each([
   expect(part.known()).toMatchObject({ state: 'ready', data: { a: 2 }, failure: null });
 });
 
-test('a body that does not end in time is no answer either, and the first one is asked for again', async () => {
+test('a response body that does not end in time is a failure, and a first request is retried too', async () => {
   // Fake timers do not move the timer of a real AbortSignal.timeout.
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
     const ends = new AbortController();
@@ -103,7 +103,7 @@ const slowly = <T>(ms: number, answer: () => T): Promise<T> =>
 /** A connection on which an answer takes longer than the time between two changes of a busy policy. */
 const [SLOW_MS, BUSY_MS] = [1_500, 1_000];
 
-test('an answer that comes later than the next is wanted is drawn, and one at a time is asked for', async () => {
+test('answers slower than the requests for new ones are drawn, and one request runs at a time', async () => {
   let [asked, open, most] = [0, 0, 0];
   answered(() => {
     asked += 1;
@@ -135,7 +135,7 @@ test('an answer that comes later than the next is wanted is drawn, and one at a 
   expect([asked, part.known().data]).toEqual([before + 2, before + 2]);
 });
 
-test('what fails later than the next is wanted says so', async () => {
+test('a failure slower than the requests for new answers is shown', async () => {
   answered(() =>
     slowly(SLOW_MS, () => {
       throw new TypeError('no network');
@@ -149,7 +149,7 @@ test('what fails later than the next is wanted says so', async () => {
   expect(part.known()).toMatchObject({ state: 'failed', failure: 'the API cannot be reached' });
 });
 
-test('another path is asked for at once, whatever is under way of the one before', async () => {
+test('a new path is requested at once, and a late answer for the previous path is ignored', async () => {
   const answers = new Map<string, (body: Response) => void>();
   vi.stubGlobal('fetch', (path: string) => new Promise<Response>((told) => answers.set(path, told)));
   const part = having();
@@ -174,24 +174,27 @@ test.each([
   ['403', 403, null, 10_000, 10_000],
   ['408', 408, null, undefined, SELDOM_MS],
   ['404', 404, null, undefined, SELDOM_MS],
-])('after a %s it is asked again, and not sooner', async (_, status, retryAfter, everyMs, waitMs) => {
-  const headers = new Headers(retryAfter === null ? {} : { 'Retry-After': retryAfter });
-  const asked = answered(() => new Response('no', { status, headers }));
-  const part = having(everyMs);
-  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
-  // A busy policy changes all the time.
-  part.known().again();
-  await vi.advanceTimersByTimeAsync(waitMs - 3 * A_MOMENT_MS);
-  part.known().again();
-  await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
-  expect(part.known()).toMatchObject({ state: 'failed', status });
-  expect(asked).toHaveBeenCalledTimes(1);
-  answered(() => Response.json('here'));
-  await vi.advanceTimersByTimeAsync(3 * A_MOMENT_MS);
-  expect(part.known()).toMatchObject({ state: 'ready', data: 'here' });
-});
+])(
+  'after a %s the request is repeated when its wait is over, and not before',
+  async (_, status, retryAfter, everyMs, waitMs) => {
+    const headers = new Headers(retryAfter === null ? {} : { 'Retry-After': retryAfter });
+    const asked = answered(() => new Response('no', { status, headers }));
+    const part = having(everyMs);
+    await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
+    // A busy policy changes all the time.
+    part.known().again();
+    await vi.advanceTimersByTimeAsync(waitMs - 3 * A_MOMENT_MS);
+    part.known().again();
+    await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
+    expect(part.known()).toMatchObject({ state: 'failed', status });
+    expect(asked).toHaveBeenCalledTimes(1);
+    answered(() => Response.json('here'));
+    await vi.advanceTimersByTimeAsync(3 * A_MOMENT_MS);
+    expect(part.known()).toMatchObject({ state: 'ready', data: 'here' });
+  },
+);
 
-test('a question that is none is asked once', async () => {
+test('an invalid query (400) is sent once and not retried', async () => {
   const asked = answered(() => Response.json({ error: 'no such sort' }, { status: 400 }));
   const part = having(10_000);
   await vi.advanceTimersByTimeAsync(2 * HOUR_MS);
@@ -201,7 +204,7 @@ test('a question that is none is asked once', async () => {
   expect(asked).toHaveBeenCalledTimes(1);
 });
 
-test('who asks for it by hand does not wait, and nor does another path', async () => {
+test('a retry by hand and a new path do not wait, whatever the refusal before', async () => {
   answered(() => new Response('no', { status: 429, headers: { 'Retry-After': '20' } }));
   const part = having();
   await vi.advanceTimersByTimeAsync(A_MOMENT_MS);

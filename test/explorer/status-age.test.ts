@@ -17,7 +17,7 @@ describe.skipIf(CHROMIUM === undefined)(`how far the index is behind${missing}`,
   const explorer = useExplorerAlone();
   const behind = (page: Page) => page.locator('.indexer button.figure', { hasText: 'Behind the chain' });
 
-  test('is told by the clock that answered, however the clock here is set and however old the answer is', async () => {
+  test('is measured by the API’s clock, not the reader’s, and grows while no answer comes', async () => {
     const { page } = await explorer.another();
     await page.clock.install({ time: THERE + AHEAD_MS });
     let [answeredAt, isLost] = [THERE, false];
@@ -54,7 +54,7 @@ describe.skipIf(CHROMIUM === undefined)(`how far the index is behind${missing}`,
       .waitFor();
   });
 
-  test('a stream that is away is said to be, with its reason, and nobody seems to read history', async () => {
+  test('a disconnected stream is shown with its reason, and history as incomplete', async () => {
     const { page } = await explorer.another();
     await page.clock.install({ time: THERE });
     const status = statusAt(THERE - 1_000, THERE + AHEAD_MS);

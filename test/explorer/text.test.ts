@@ -49,7 +49,7 @@ describe('amounts', () => {
     expect(scaled('7', 0)).toBe('7');
   });
 
-  test('are cut where they are long, never rounded up, and only zero looks like zero', () => {
+  test('are truncated if long, never rounded up, and only zero is shown as zero', () => {
     expect(short('999999.999999')).toBe('999,999.99');
     expect(short('1999999.9')).toBe('1.99M');
     expect(short('0.00000012345')).toBe('0.000000123');
@@ -68,7 +68,7 @@ describe('amounts', () => {
     expect(short('0')).toBe('0');
   });
 
-  test('have a power of ten where they would be wider than their place', () => {
+  test('have a power of ten if they would take more than 12 characters', () => {
     expect(short('18446744073709551615')).toBe('18,446.74Q');
     expect(short('340282366920938463463374607431768211455')).toBe('3.4×10³⁸');
     expect(short('1000000000000000000000')).toBe('1×10²¹');
@@ -86,26 +86,26 @@ describe('amounts', () => {
     );
   });
 
-  test('are grouped in threes, and what is no number stays as it is', () => {
+  test('are grouped in threes, and a text that is not a number is left unchanged', () => {
     expect(grouped('18446744073709551615')).toBe('18,446,744,073,709,551,615');
     expect(grouped('1234.5678')).toBe('1,234.5678');
     expect(grouped('n/a')).toBe('n/a');
   });
 
-  test('are written out where a source told them with a power of ten', () => {
+  test('are written out in full if a source gives them with an exponent', () => {
     expect(['1e-7', '1.25e-9', '-2.5e+3', '1.25e1', '12e21', '0.9998', 'n/a'].map(writtenOut)).toEqual([
       ...['0.0000001', '0.00000000125', '-2500', '12.5', '12000000000000000000000', '0.9998', 'n/a'],
     ]);
   });
 
-  test('divide a bar only where all of them are known and there is something to divide', () => {
+  test('divide a bar only if all are known and their sum is not zero', () => {
     expect(shares(['1', '3'])).toEqual([250, 750]);
     expect(shares(['1', null])).toBeNull();
     expect(shares(['0', '0'])).toBeNull();
   });
 });
 
-test('a reason is read with short keys, and times as the pages write them', () => {
+test('a reason is shown with shortened keys, and with times as the pages write them', () => {
   const key = 'ELq4F7kbRh2h6L4wiyZ9DXC3b71XDEqGnwBpz6B33JGv';
   expect(readable(`${key} is not known before 2026-11-24T02:12:36.000Z`)).toBe(
     'ELq4…3JGv is not known before 2026-11-24 02:12:36 UTC',
@@ -113,7 +113,7 @@ test('a reason is read with short keys, and times as the pages write them', () =
   expect(readable('6 of 7 balances are known')).toBe('6 of 7 balances are known');
 });
 
-describe('text of strangers', () => {
+describe('text written by strangers', () => {
   test.each([
     ['\u202Egnp.exe', 'U+202E'],
     ['a\u200Bb', 'U+200B'],
@@ -123,7 +123,7 @@ describe('text of strangers', () => {
     ['a\uFEFF', 'U+FEFF'],
     ['a\u3164', 'U+3164'],
     ['tab\there', 'U+0009'],
-  ])('%j shows what would not be seen', (text, name) => {
+  ])('%j is shown with the names of its invisible characters', (text, name) => {
     expect(
       visibleParts(text)
         .filter((part) => part.hidden)
@@ -132,12 +132,12 @@ describe('text of strangers', () => {
     expect(plainText(text)).toContain(`‹${name}›`);
   });
 
-  test('that is only text is only text, in any script', () => {
+  test('is left unchanged in any script if all of it is visible', () => {
     for (const text of ['猫 Ünïcode', 'שלום', 'two\nlines', '<b onclick=x>&amp;</b>', '👩🏽'])
       expect(visibleParts(text)).toEqual([{ text, hidden: false }]);
   });
 
-  test('is one part for all that would not be seen beside each other', () => {
+  test('has adjacent invisible characters in one part', () => {
     expect(visibleParts('a\u202E\u0003b')).toEqual([
       { text: 'a', hidden: false },
       { text: 'U+202E U+0003', hidden: true },
@@ -146,17 +146,17 @@ describe('text of strangers', () => {
     expect(visibleParts('\u0003'.repeat(10_000))).toHaveLength(1);
   });
 
-  test('is cut in a list between two characters, and only where it is longer', () => {
+  test('is cut in a list after 80 whole characters, and only if it is longer', () => {
     const most = '👩'.repeat(80);
     expect([shortened('猫'), shortened(most), shortened(`${most}s`)]).toEqual(['猫', most, `${most}…`]);
     expect(shortened('\u0003'.repeat(10_000))).toBe(`${'\u0003'.repeat(80)}…`);
   });
 
-  test('does not climb over its line', () => {
+  test('keeps only a few combining marks on one character', () => {
     expect(plainText(`a${'\u0301'.repeat(50)}`).length).toBeLessThan(6);
   });
 
-  test('behind an amount is short, whatever somebody called it', () => {
+  test('is at most ten characters long as a symbol behind an amount', () => {
     expect([symbolOf('TENLETTERS', 'x'), symbolOf('猫', 'x')]).toEqual(['TENLETTERS', '猫']);
     expect(symbolOf('A SYMBOL WITH A STORY', 'x')).toBe('A SYMBOL …');
     expect(symbolOf('\u202Egnp.exe', 'x')).toBe('‹U+202E›g…');
@@ -164,7 +164,7 @@ describe('text of strangers', () => {
     expect(symbolOf(null, 'MintOfIt')).toBe('Mint…');
   });
 
-  test('of quote assets called alike is told, however they are written and wherever their names are cut', () => {
+  test('that gives two quote assets the same shown symbol is detected, in any case and after cutting', () => {
     const quotes = [
       ['SPYX', 'one'],
       ['SPYX', 'one'],
@@ -178,7 +178,7 @@ describe('text of strangers', () => {
     expect([...alike].sort()).toEqual(['fourth', 'one', 'other', 'third']);
   });
 
-  test('gives letters to a token without a picture', () => {
+  test('gives two letters to a token without a picture', () => {
     expect([lettersOf('moon9', 'x'), lettersOf('\u202E!', 'qZ1'), lettersOf(null, 'ab')]).toEqual([
       'MO',
       'QZ',
@@ -208,7 +208,7 @@ const TOLD: Record<PolicyEventKind, string> = {
 };
 
 describe('words', () => {
-  test('every kind of event of a policy has a sentence of its own', () => {
+  test('every event kind of a policy has a title of its own, and an unknown kind its name', () => {
     const units = { quote: { decimals: 6, symbol: 'USDX' }, base: { decimals: null, symbol: null } };
     for (const kind of new Set(EVENTS.values()))
       if (kind !== 'ProtocolPaused') expect(told(kind, {}, units).title, kind).not.toBe(kind);
@@ -219,7 +219,7 @@ describe('words', () => {
       expect(told(kind, { some: 1 }, units)).toMatchObject({ tone: 'terms', text: 'some 1' });
   });
 
-  test.each(Object.entries(TOLD))('%s is told with each field in its place', (kind, sentence) => {
+  test.each(Object.entries(TOLD))('%s is described with each field in its place', (kind, sentence) => {
     const fields = fieldsOf(kind).map(({ name, type }, at): [string, string | boolean] => {
       if (type === 'u64') return [camelCase(name), `${at + 1}000000`];
       return [camelCase(name), type === 'bool' || camelCase(name)];
@@ -230,7 +230,7 @@ describe('words', () => {
   });
 
   test.each([...KINDS, 'Unheard'])(
-    'what somebody named stands apart in a %s, from numbers above all',
+    'names chosen by strangers are separate parts of the text of a %s, without its numbers',
     (kind) => {
       // Names in a right-to-left script.
       const named = (name: string) => `אבג ${name}`;
@@ -250,7 +250,7 @@ describe('words', () => {
     },
   );
 
-  test('an event is told by fields that its summary has', () => {
+  test('the text of an event uses only fields that its summary has', () => {
     const of: Record<string, FieldValue> = {
       pubkey: new Uint8Array(32),
       string: '',
@@ -275,7 +275,7 @@ describe('words', () => {
     }
   });
 
-  test('all that an event says has its amounts in units, and no other number', () => {
+  test('the list of an event’s fields shows exactly the u64 fields as amounts with units', () => {
     const amounts = KINDS.flatMap((kind) => fieldsOf(kind))
       .filter(({ type }) => type === 'u64')
       .map(({ name }) => camelCase(name));
@@ -294,7 +294,7 @@ describe('words', () => {
     ]);
   });
 
-  test('ages, shares and classes', () => {
+  test('ages, percentages and asset classes are written for readers', () => {
     const at = Date.parse('2026-01-02T00:00:00.000Z');
     expect(ago('2026-01-01T22:58:00.000Z', at)).toBe('1 h 2 min ago');
     expect(ago('2026-01-02T00:00:30.000Z', at)).toBe('30 s ahead of this clock');
@@ -307,7 +307,7 @@ describe('words', () => {
     expect(Object.values(CLASS_BITS)).toEqual(Object.keys(CLASS_BITS).map((_, bit) => 1 << bit));
   });
 
-  test('what a number means is told by its name, of a day too', () => {
+  test('the meaning of a figure is found by its name, also with a day after it', () => {
     expect(meaningOf('Profit above the mark, 2026-01-02')).toBe(meaningOf('Profit above the mark'));
     expect(meaningOf('Profit above the mark')).toMatch(/stays at work/);
     // Holders of the token are not paid.
