@@ -24,7 +24,7 @@ function rowOf(mint: number): RankedRow {
   return rankedRow({ ...POLICY, address: text, mint: text }, rows, new Map());
 }
 
-test('an order that is told what changed is the order that is sorted anew', () => {
+test('an order updated by changed rows equals one sorted anew, filtered or not', () => {
   const change = fc.tuple(
     ...([fc.nat(40), fc.option(fc.bigInt({ min: 0n, max: 5n })), fc.boolean(), fc.nat(3)] as const),
   );
@@ -72,7 +72,7 @@ test('an order that is told what changed is the order that is sorted anew', () =
   );
 });
 
-test('orders that have no room beside each other are made anew, and say the same', () => {
+test('orders that do not fit into memory together are made anew and give the same pages', () => {
   const rows = new Map(Array.from({ length: 30 }, (_, at) => [String(at), rowOf(at)]));
   const [bounded, free] = [createOrders(rows.size + 1), createOrders()];
   const none = {
@@ -108,7 +108,7 @@ test('orders that have no room beside each other are made anew, and say the same
     }
 });
 
-test('searches that find nothing take room too: the text that was searched for is kept with what it found', () => {
+test('kept searches take room by the length of their text, even if they find nothing', () => {
   const rows = new Map([['1', rowOf(1)]]);
   const orders = createOrders(100, 10_000);
   const none = { mode: null, origin: null, model: null, quote: null, locked: null, paused: null };

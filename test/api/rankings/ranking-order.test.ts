@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** The store, where queries that rank fail. */
+/** The store, but queries that rank fail. */
 function withoutEngine(): Store {
   return {
     ...store,
@@ -67,7 +67,7 @@ const AMOUNTS = Object.values(OWN_KEYS)
   .map(({ column }) => column);
 const SUMS = Object.values(SUM_KEYS);
 
-test(`the order in memory is the engine's, with ties, absent keys, filters and a clock that goes on (SEED=${SEED})`, async () => {
+test(`rankings made in memory equal the engine's, with ties, absent keys, filters and a moving clock (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
   const handOver = createHandOver();
   const memoryOf = (mostRanked: number): Memory =>

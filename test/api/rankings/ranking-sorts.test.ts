@@ -55,17 +55,20 @@ describe('sorts', () => {
     expect((await items('?sort=profit'))[3]?.usd.profit.reason).toContain('no USD price');
   });
 
-  test.each(OWN_SORTS.filter((sort) => sort !== 'newest'))('so does %s', async (sort) => {
-    await twoAssets();
-    const of = (amount: string) => ({ [OWN_KEYS[sort].column]: amount });
-    await held.api.insert('policies', [
-      policyRow('a', 'usd', of('149000000')),
-      policyRow('b', 'sol', of('1000000000')),
-      policyRow('c', 'usd', of('151000000')),
-    ]);
-    expect(await mints(`?sort=${sort}`)).toEqual([key('c'), key('b'), key('a')]);
-    expect(await mints(`?sort=${sort}&quote=${key('usd')}`)).toEqual([key('c'), key('a')]);
-  });
+  test.each(OWN_SORTS.filter((sort) => sort !== 'newest'))(
+    '%s ranks by dollars, and by raw amount with a quote filter',
+    async (sort) => {
+      await twoAssets();
+      const of = (amount: string) => ({ [OWN_KEYS[sort].column]: amount });
+      await held.api.insert('policies', [
+        policyRow('a', 'usd', of('149000000')),
+        policyRow('b', 'sol', of('1000000000')),
+        policyRow('c', 'usd', of('151000000')),
+      ]);
+      expect(await mints(`?sort=${sort}`)).toEqual([key('c'), key('b'), key('a')]);
+      expect(await mints(`?sort=${sort}&quote=${key('usd')}`)).toEqual([key('c'), key('a')]);
+    },
+  );
 
   test('with a quote filter raw amounts rank even without a price', async () => {
     await held.api.insert('policies', [
@@ -75,7 +78,7 @@ describe('sorts', () => {
     expect(await mints(`?sort=profit&quote=${key('none')}`)).toEqual([key('b'), key('a')]);
   });
 
-  test('amounts one base unit apart, beyond what a double holds, are told apart', async () => {
+  test('amounts one base unit apart rank correctly, also beyond what a double holds', async () => {
     await held.api.insert('mints', [mintRow('usd', 0)]);
     await held.api.insert('prices', [price('usd', '123456789.987654321')]);
     await held.api.insert('policies', [
@@ -87,7 +90,7 @@ describe('sorts', () => {
     expect(await mints('?sort=profit&order=asc')).toEqual([key('c'), key('b'), key('a')]);
   });
 
-  test('equal keys stand by mint in both orders', async () => {
+  test('policies with equal keys are ordered by mint in both directions', async () => {
     await twoAssets();
     await held.api.insert('policies', [policyRow('a', 'usd'), policyRow('b', 'usd'), policyRow('c', 'usd')]);
     expect(await mints('?sort=profit')).toEqual(sorted('a', 'b', 'c'));
@@ -124,7 +127,7 @@ describe('sorts', () => {
     }
   });
 
-  test('while history is not complete all fees are absent and rows stand by mint', async () => {
+  test('while history is incomplete all fees are absent and rows are ordered by mint', async () => {
     await twoAssets();
     await held.api.insert('gaps', [gapRow('5')]);
     await held.api.insert('policies', [policyRow('a', 'usd'), policyRow('b', 'usd')]);
@@ -138,7 +141,7 @@ describe('sorts', () => {
       expect(row).toMatchObject({ fees: { absent: true }, eventsLast24h: { absent: true } });
   });
 
-  test('burned ranks by what was paid to holders, not by tokens', async () => {
+  test('burned ranks by paid_to_holders, not by tokens_burned', async () => {
     await twoAssets();
     await held.api.insert('policies', [
       policyRow('a', 'usd', { paid_to_holders: '1000000', tokens_burned: '9' }),
@@ -147,7 +150,7 @@ describe('sorts', () => {
     expect(await mints('?sort=burned')).toEqual([key('b'), key('a')]);
   });
 
-  test('bankroll ranks by the balance; an account that is not there is absent and last', async () => {
+  test('bankroll ranks by the balance; a missing account is absent and last', async () => {
     await twoAssets();
     await held.api.insert(
       'policies',
@@ -162,7 +165,7 @@ describe('sorts', () => {
     expect(await mints('?sort=bankroll&order=asc')).toEqual([key('a'), key('b'), ...sorted('c', 'd')]);
   });
 
-  test('market cap ranks by dollars of pools on the curve, each kind of curve exactly', async () => {
+  test('marketCap ranks pools on the curve exactly, for each curve type; other policies are last', async () => {
     await twoAssets();
     const names = ['product', 'fixed', 'linear', 'graduated', 'none'];
     await held.api.insert(
@@ -244,7 +247,7 @@ describe('sorts', () => {
     expect(await mints('?sort=activity&order=asc')).toEqual([key('c'), key('a'), key('b')]);
   });
 
-  test('an event that may be of the last 24 hours or not leaves no count to rank by', async () => {
+  test('an undated event that may be of the last 24 hours makes the count absent and last', async () => {
     await held.api.insert(
       'policies',
       ['a', 'b', 'c'].map((name) => policyRow(name, 'usd')),

@@ -42,8 +42,8 @@ const PAIR = {
   logo_url: null,
 };
 
-describe('the page', () => {
-  test('is printed as any other answer, row by row', async () => {
+describe('a page of rankings', () => {
+  test('is printed with the indentation of any other answer', async () => {
     const text = async (query: string) => (await fetch(`${held.api.url}/rankings${query}`)).text();
     const printed = (page: string) => `${JSON.stringify(JSON.parse(page), null, 2)}\n`;
     expect(await text('')).toBe(printed(await text('')));
@@ -55,7 +55,7 @@ describe('the page', () => {
     }
   });
 
-  test('an empty index answers an empty list with everything echoed', async () => {
+  test('is an empty list for an empty index, with every parameter echoed', async () => {
     expect(await rankings()).toEqual({
       sort: 'marketCap',
       order: 'desc',
@@ -76,13 +76,13 @@ describe('the page', () => {
     });
   });
 
-  test('limit and offset are clamped, fall back, and are echoed as used', async () => {
+  test('has limit and offset clamped, invalid ones replaced by defaults, and both echoed as used', async () => {
     expect(await rankings('?limit=201&offset=100001')).toMatchObject({ limit: 200, offset: 100_000 });
     expect(await rankings('?limit=0&offset=-1')).toMatchObject({ limit: 1, offset: 0 });
     expect(await rankings('?limit=x&offset=x')).toMatchObject({ limit: 50, offset: 0 });
   });
 
-  test('ranks go on over pages, and the total is that of all pages', async () => {
+  test('continues the ranks of the page before, with the total of all pages', async () => {
     const names = Array.from({ length: 7 }, (_, index) => `coin${index}`);
     await held.api.insert(
       'policies',
@@ -99,7 +99,7 @@ describe('the page', () => {
     });
   });
 
-  test('sums of nothing are as old as the marker, in dollars as old as the older of it and the price', async () => {
+  test('sums without events have the marker’s time, in dollars the older of that and the price’s', async () => {
     await held.api.insert('policies', [policyRow('coin', 'usd')]);
     await held.api.insert('mints', [mintRow('usd', 6)]);
     await held.api.insert('prices', [price('usd', '1')]);
@@ -119,7 +119,7 @@ describe('the page', () => {
     expect(await ages()).toEqual([later, ...SUM_SORTS.map(() => [later, priced])]);
   });
 
-  test('a sum of events without a time has none, nor have its dollars', async () => {
+  test('a sum of events without a time has no asOf, nor has its dollar value', async () => {
     await held.api.insert('policies', [policyRow('coin', 'usd')]);
     await held.api.insert('mints', [mintRow('usd', 6)]);
     await held.api.insert('prices', [price('usd', '1')]);
@@ -129,7 +129,7 @@ describe('the page', () => {
     expect(row?.usd.fees).toEqual({ value: '0.000700', source: 'computed', asOf: null });
   });
 
-  test('a row carries the token’s own names beside those of its quote', async () => {
+  test('a row has all of its fields, the token’s own names beside those of its quote asset', async () => {
     await held.api.insert('policies', [policyRow('coin', 'usd', { mode: 'Agent' })]);
     await held.api.insert('mints', [
       mintRow('coin', 6, { name: 'Coin', symbol: 'C', uri: '' }),
@@ -220,7 +220,7 @@ describe('filters', () => {
     ['search=_', []],
     ['mode=Passive&locked=true', [b]],
     ['unknown=1', [a, b, c]],
-  ])('%s', async (query, expected) => {
+  ])('?%s lists exactly the matching policies', async (query, expected) => {
     expect(await mints(`?sort=newest&${query}`)).toEqual(expected);
   });
 
@@ -240,7 +240,7 @@ describe('filters', () => {
     expect(reply.body).toEqual({ error });
   });
 
-  test.each(SORTS)('%s works with every filter at once', async (sort) => {
+  test.each(SORTS)('sort=%s works with every filter at once', async (sort) => {
     await held.api.truncate('policies', 'mints');
     await held.api.insert('prices', [price('usd', '1')]);
     await held.api.insert('policies', [policyRow('a', 'usd', { mode: 'Agent', locked: 1 })]);

@@ -30,9 +30,9 @@ const row = (asOf: string | null) => ({
 const PRICED = '2026-02-02T00:00:00.000Z';
 const printed = (value: object) => JSON.stringify(value, null, 2).slice(1, -2);
 
-describe(`rows that are kept (SEED=${SEED})`, () => {
+describe(`printed rows kept as templates (SEED=${SEED})`, () => {
   test.each([2_000, 3])(
-    'are put together as they were printed, whole or folded, beyond %i shapes too',
+    'are put together exactly as printed, whole or folded, also beyond %i shapes',
     (most) => {
       const { fold, whole } = createRowTemplates(most);
       for (let turn = 0; turn < 500; turn += 1) {
@@ -43,7 +43,7 @@ describe(`rows that are kept (SEED=${SEED})`, () => {
     },
   );
 
-  test('a time is filled in where it was left open, and nowhere else', () => {
+  test('have a time filled in where it was left open, and nowhere else', () => {
     const { fold, whole } = createRowTemplates();
     for (let turn = 0; turn < 500; turn += 1) {
       const one = row(MARK);
@@ -59,7 +59,7 @@ describe(`rows that are kept (SEED=${SEED})`, () => {
     }
   });
 
-  test('a time that is open and not newer than another is the older of both', () => {
+  test('have an open time with a bound filled in with the older of the two', () => {
     const { fold, whole } = createRowTemplates();
     const printedAt = (time: string | null, dollars: string | null) =>
       printed({ fees: { value: '0', asOf: time }, usd: { fees: { value: '0', asOf: dollars } } });
