@@ -39,7 +39,7 @@ test('the materialiser’s statements for accounts, transactions and their sums 
   const { store } = form;
   const programId = decodeKey(chain.programId) as Uint8Array;
   await createMaterialiser({ store, programId })(batchOf('accounts', logOf(accounts)));
-  // One process after another, and each has what comes in small pieces.
+  // Two processes one after the other, each with its half of the log in small batches.
   const log = logOf(transactions);
   for (const half of chunks(log, Math.ceil(log.length / 2))) {
     const apply = createMaterialiser({ store, programId });

@@ -52,7 +52,7 @@ test('an aside store answers while all connections of the main one are busy, and
     }),
   );
   expect(await aside.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  // On the same four sessions it would be answered only after nine of them.
+  // Over the four sessions of the main store it would be answered only after nine of the busy queries.
   expect(done).toBeLessThan(9);
   await Promise.all(busy);
   await store.close();

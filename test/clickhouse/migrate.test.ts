@@ -184,7 +184,7 @@ describe('migrating', () => {
         open -= 1;
       });
     };
-    // Rows may be there: a run that was killed has left a table.
+    // With a table, as a run that was killed leaves it, there may be rows as well.
     await store.command(LEDGER_OF_BEFORE);
     await migrate({ ...telling('asked'), patient }, null);
     const copies = migrations().flatMap(({ sql }) =>

@@ -128,7 +128,7 @@ test('closed gaps are read again only after a change, and every change is seen b
     `INSERT INTO gaps (from_slot, log_partition, log_offset, to_slot, closed)
      SELECT 1000 + number * 10, 0, number, 1005 + number * 10, 1 FROM numbers(${GAPS})`,
   );
-  // Parts are merged only when the test says so, as new parts are read anew.
+  // Parts are merged only when the test says so: a merge makes a new part, for which all is read again.
   await store.command('SYSTEM STOP MERGES gaps');
   const first = await gapsNow(store);
   expect(first.rows).toBeGreaterThanOrEqual(2 * GAPS);

@@ -72,7 +72,7 @@ const USEFUL: Record<string, string> = {
 };
 const MOST_REQUESTS = 3;
 const LONG = 10_000;
-/** Many posts of one moment (MANY), and a name as many launches have. */
+/** A number of posts of one moment, and a name such as many launches have. */
 const MANY = 45;
 const LONG_NAME = 'Copper Ledger Night 33';
 /** The longest text of an event that two lines of a phone hold. */
@@ -226,7 +226,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     }, 200);
   });
 
-  test('posts too close for a pin each share one with their number, and its panel lies within the window', async () => {
+  test('posts too close for separate pins share one with their number, whose panel lies within the window', async () => {
     const { page: posted } = await another();
     await multiplyPosts(posted, MANY);
     await open(`/explorer/coins/${running.speaker}`, posted);

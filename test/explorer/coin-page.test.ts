@@ -132,7 +132,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(await newest.textContent()).toMatch(/absent$/);
   });
 
-  test('polls for what changes without an event: an attestation that becomes stale, a sum', async () => {
+  test('polls for changes without an event: an attestation that becomes stale, a changed sum', async () => {
     const answers = coinAnswers();
     const page = await opened(answers);
     const stale = page.locator('.venue .tag', { hasText: 'Attestation is stale' });

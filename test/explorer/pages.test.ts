@@ -101,7 +101,7 @@ describe('a page of the explorer', () => {
   });
 
   // A response head of 4 kB is more than a load balancer takes.
-  test('is redirected to at most 2,000 characters: the query is dropped, or the answer is a 404', async () => {
+  test('is redirected to at most 2,000 characters: beyond, the query is dropped or the answer is a 404', async () => {
     const found = async (path: string) => {
       const reply = await get(path);
       return [reply.status, reply.headers.get('location')];

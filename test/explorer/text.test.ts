@@ -68,7 +68,7 @@ describe('amounts', () => {
     expect(short('0')).toBe('0');
   });
 
-  test('have a power of ten if they would take more than 12 characters', () => {
+  test('have a power of ten if they are very large or small, and take at most 12 characters', () => {
     expect(short('18446744073709551615')).toBe('18,446.74Q');
     expect(short('340282366920938463463374607431768211455')).toBe('3.4×10³⁸');
     expect(short('1000000000000000000000')).toBe('1×10²¹');

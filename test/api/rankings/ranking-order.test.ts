@@ -162,8 +162,8 @@ test(`rankings made in memory equal the engine's, with ties, absent keys, filter
             },
           ]),
         () => {
-          // Some leave the window of 24 hours while the test goes on, more than are known by their times; some are
-          // ahead of its clock.
+          // Some leave the window of 24 hours during the test, more than the window keeps times of; some are ahead of
+          // the test's clock.
           version += 1n;
           const index = Number(version) * 50;
           const time = () => TIME + 500 + few([random.int(0, 60) - 86_400, random.int(0, 40), -50]);
@@ -225,7 +225,7 @@ test(`rankings made in memory equal the engine's, with ties, absent keys, filter
     now += 1_000;
     expect(engine.holds(second)).toBe(false);
     await inMemory.turn();
-    // An answer made before holds for as long as it would be made the same.
+    // An earlier answer may hold only for as long as a new one would be the same.
     for (let step = 0; step < 6; step += 1) {
       const made = await Promise.all(
         FEW.map(async (text) => [text, await make(inMemory, new URLSearchParams(text))] as const),

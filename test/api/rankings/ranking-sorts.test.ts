@@ -56,7 +56,7 @@ describe('sorts', () => {
   });
 
   test.each(OWN_SORTS.filter((sort) => sort !== 'newest'))(
-    '%s ranks by dollars, and by raw amount with a quote filter',
+    '%s ranks by dollars across quote assets, and by amount within one',
     async (sort) => {
       await twoAssets();
       const of = (amount: string) => ({ [OWN_KEYS[sort].column]: amount });

@@ -234,7 +234,7 @@ describe('filters', () => {
     ['quote=x', 'unknown quote "x". Valid: a base58 public key'],
     ['locked=1', 'unknown locked "1". Valid: true, false'],
     ['paused=TRUE', 'unknown paused "TRUE". Valid: true, false'],
-  ])('%s is 400 and the message says what is valid', async (query, error) => {
+  ])('?%s is a 400 whose message says what is valid', async (query, error) => {
     const reply = await held.api.get(`/rankings?${query}`);
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual({ error });

@@ -59,7 +59,7 @@ describe(`printed rows kept as templates (SEED=${SEED})`, () => {
     }
   });
 
-  test('have an open time with a bound filled in with the older of the two', () => {
+  test('fill an open time that has a bound with the older of the two', () => {
     const { fold, whole } = createRowTemplates();
     const printedAt = (time: string | null, dollars: string | null) =>
       printed({ fees: { value: '0', asOf: time }, usd: { fees: { value: '0', asOf: dollars } } });
