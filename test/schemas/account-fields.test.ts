@@ -24,25 +24,28 @@ const MADE_FROM: Record<FieldKind, readonly FieldType[]> = {
   venueKind: ['u8'],
 };
 
-test('the IDL has no other accounts', () => {
+test('ACCOUNT_FIELDS lists exactly the account types of the IDL', () => {
   expect([...ACCOUNTS.values()].sort()).toEqual([...TYPES].sort());
 });
 
-test.each(TYPES)('every field of %s in the IDL says what becomes of it', (type) => {
-  const idl = fieldsOf(type);
-  const fields: Record<string, readonly [FieldKind, ...unknown[]]> = ACCOUNT_FIELDS[type];
-  expect(Object.keys(ACCOUNT_FIELDS[type])).toEqual(idl.map(({ name }) => name));
-  for (const { name, type: given } of idl) {
-    const [kind] = fields[name] as readonly [FieldKind, ...unknown[]];
-    expect(MADE_FROM[kind], `${type}.${name} is ${JSON.stringify(given)}`).toContainEqual(given);
-  }
-});
+test.each(TYPES)(
+  'every field of %s in the IDL has an entry in ACCOUNT_FIELDS, in order, of a kind that fits its type',
+  (type) => {
+    const idl = fieldsOf(type);
+    const fields: Record<string, readonly [FieldKind, ...unknown[]]> = ACCOUNT_FIELDS[type];
+    expect(Object.keys(ACCOUNT_FIELDS[type])).toEqual(idl.map(({ name }) => name));
+    for (const { name, type: given } of idl) {
+      const [kind] = fields[name] as readonly [FieldKind, ...unknown[]];
+      expect(MADE_FROM[kind], `${type}.${name} is ${JSON.stringify(given)}`).toContainEqual(given);
+    }
+  },
+);
 
-test('an IDL that lacks a field that is read is refused with its name', () => {
+test('an IDL whose Policy lacks a field that is read is refused with the name of the field', () => {
   const without = fieldsOf('Policy').filter(({ name }) => name !== 'hwm');
   expect(() => mustHaveFields('Policy', without)).toThrow("the IDL's Policy lacks hwm");
 });
 
-test('what is not stored has no column', () => {
+test('a field that is not stored is not in the list of columns', () => {
   expect(columnList('Origin')).toBe('id, name, asset_class_mask, max_risk');
 });

@@ -33,8 +33,8 @@ function asKit(account: object, fields: KitValue): KitValue {
   );
 }
 
-describe.each(NAMES)('%s', (name) => {
-  test('is read as kit wrote it, zeros behind it included', () => {
+describe.each(NAMES)('the account %s', (name) => {
+  test('decodes to what kit encoded, also with zero bytes after it', () => {
     fc.assert(
       fc.property(anyStruct(name), fc.nat({ max: 300 }), (fields, padding) => {
         const data = Uint8Array.from([...kitEncode(name, fields), ...new Uint8Array(padding)]);
@@ -44,7 +44,7 @@ describe.each(NAMES)('%s', (name) => {
     );
   });
 
-  test('cut anywhere is malformed', () => {
+  test('is malformed when cut short at any length', () => {
     const [fields] = fc.sample(anyStruct(name), { seed: SEED, numRuns: 1 }) as [KitValue];
     const data = kitEncode(name, fields);
     for (let length = 0; length < data.length; length += 1) {
@@ -53,30 +53,30 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
-describe('a malformed account', () => {
+describe('decoding an account', () => {
   const sample = (name: string, over: KitValue): Uint8Array => {
     const [fields] = fc.sample(anyStruct(name), { seed: SEED, numRuns: 1 }) as [KitValue];
     return kitEncode(name, { ...fields, ...over });
   };
 
-  test('has a discriminator that nobody knows', () => {
+  test('fails for an unknown discriminator', () => {
     const data = sample('Policy', {});
     data[0] = (data[0] as number) ^ 1;
     expect(() => decodeAccount(data)).toThrow('unknown discriminator');
   });
 
-  test('has a mode or a kind out of range', () => {
+  test('fails for a mode or a venue kind out of range', () => {
     expect(() => decodeAccount(sample('Policy', { mode: 2 }))).toThrow('Policy.mode: 2 is out of range');
     expect(() => decodeAccount(sample('VenueAccount', { kind: 2 }))).toThrow(
       'VenueAccount.kind: 2 is out of range',
     );
   });
 
-  test.each([0, 3, 129, 255])('has the asset class %i, which is not one bit', (assetClass) => {
+  test.each([0, 3, 129, 255])('fails for the asset class %i, which is not a single bit', (assetClass) => {
     expect(() => decodeAccount(sample('VenueAccount', { assetClass }))).toThrow('not one class bit');
   });
 
-  test('has a bool that is neither 0 nor 1', () => {
+  test('fails for a bool that is neither 0 nor 1', () => {
     const off = sample('Policy', { locked: false, paused: false });
     const on = sample('Policy', { locked: true, paused: false });
     const at = off.findIndex((byte, index) => byte !== on[index]);
@@ -84,7 +84,7 @@ describe('a malformed account', () => {
     expect(() => decodeAccount(off)).toThrow('Policy.locked: 2 is no bool');
   });
 
-  test('has a string that is not UTF-8, or one that goes past the end', () => {
+  test('fails for a string that is not UTF-8, and for one that goes past the end', () => {
     const broken = sample('Origin', { name: 'abcd' });
     broken[8 + 2 + 4] = 0xff;
     expect(() => decodeAccount(broken)).toThrow('Origin.name: not UTF-8');
@@ -93,14 +93,14 @@ describe('a malformed account', () => {
     expect(() => decodeAccount(long)).toThrow('goes past the end');
   });
 
-  test('is told apart from numbers out of their range, which are served as they are', () => {
+  test('keeps numbers that are beyond their meaningful range as they are', () => {
     expect(decodeAccount(sample('Policy', { risk: 255, toLpBps: 65_535 }))).toMatchObject({
       risk: 255,
       toLpBps: 65_535,
     });
   });
 
-  test('never does more than throw MalformedError, in 10,000 mutations', () => {
+  test('throws nothing but MalformedError for 10,000 random mutations', () => {
     const anyMutation = fc.tuple(
       fc.constantFrom(...NAMES).chain((name) => anyStruct(name).map((fields) => kitEncode(name, fields))),
       fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 6 }),

@@ -16,7 +16,7 @@ const anyBytes = fc
   .map(([zeros, bytes]) => bytes.fill(0, 0, Math.max(0, zeros - 8)));
 
 describe('base58', () => {
-  test('writes what bs58 writes and reads it back, zeros in front included', () => {
+  test('encodes to the same text as bs58 and decodes it back, leading zero bytes included', () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         const text = bs58.encode(bytes);
@@ -27,7 +27,7 @@ describe('base58', () => {
     );
   });
 
-  test('writes the lowest and the highest key and signature', () => {
+  test('encodes the lowest and the highest key and signature to the same text as bs58', () => {
     for (const size of [32, 64]) {
       for (const fill of [0, 255]) {
         const bytes = new Uint8Array(size).fill(fill);
@@ -36,18 +36,18 @@ describe('base58', () => {
     }
   });
 
-  test('answers null for a character outside the alphabet', () => {
+  test('decodes a text with a character outside the alphabet to null', () => {
     for (const text of ['0', 'O', 'I', 'l', 'abc def', 'é', '\u0000', '1111+'])
       expect(decodeBase58(text)).toBeNull();
   });
 
-  test('answers null for a text longer than any instruction holds, and reads ten kilobytes', () => {
+  test('decodes ten kilobytes, but a text longer than the data of any instruction to null', () => {
     expect(decodeBase58('2'.repeat(16_385))).toBeNull();
     const data = new Uint8Array(10_240).map((_, at) => at % 251);
     expect(decodeBase58(bs58.encode(data))).toEqual(data);
   });
 
-  test('reads what is long as what is short, in front, within and at each length at which it is cut', () => {
+  test('decodes long texts of many lengths correctly, and to null with an invalid character at any place', () => {
     const sizes = [...Array.from({ length: 120 }, (_, at) => 60 + at), 255, 256, 511, 512, 750, 1_232, 3_000];
     for (const size of sizes) {
       for (const fill of [1, 58, 128, 255]) {
@@ -71,7 +71,7 @@ describe('base58', () => {
     expect(decodeBase58(power)).toEqual(new Uint8Array(bs58.decode(power)));
   });
 
-  test('reads a key only from exactly 32 bytes', () => {
+  test('decodes a key only from exactly 32 bytes', () => {
     expect(decodeKey('1'.repeat(32))).toEqual(new Uint8Array(32));
     for (const text of ['', '1'.repeat(31), '1'.repeat(33), bs58.encode(new Uint8Array(33).fill(9))]) {
       expect(decodeKey(text)).toBeNull();

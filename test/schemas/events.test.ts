@@ -14,7 +14,7 @@ const OF = { policy: KEY, mint: KEY, quoteMint: KEY };
 
 const event = (name: string, fields: KitValue) => decodeEvent(kitEncode(name, { ...OF, ...fields }));
 
-/** Fields of enumerations, as kit writes them. */
+/** The names of enum values, by field: kit writes their numbers. */
 const NAMES_OF: Record<string, readonly string[]> = {
   mode: ['Passive', 'Agent'],
   kind: ['Local', 'Remote'],
@@ -25,7 +25,7 @@ function asServed([key, value]: [string, unknown]): [string, unknown] {
   return [key, value instanceof Uint8Array ? encodeBase58(value) : value];
 }
 
-test('an event of any kind is read as kit wrote it', () => {
+test('every kind of event decodes to the values that kit encoded', () => {
   fc.assert(
     fc.property(anyEvent, ({ name, fields }) => {
       const read = decodeEvent(kitEncode(name, fields));
@@ -40,7 +40,7 @@ test('an event of any kind is read as kit wrote it', () => {
   );
 });
 
-test('an event of any kind has an actor, a summary without keys of its policy, and amounts', () => {
+test('every kind of event has an actor, amounts, and a summary without the policy, its mint and quote mint', () => {
   for (const name of NAMES) {
     const [fields] = fc.sample(anyStruct(name), { seed: SEED, numRuns: 1 }) as [KitValue];
     const read = decodeEvent(kitEncode(name, fields));
@@ -50,8 +50,8 @@ test('an event of any kind has an actor, a summary without keys of its policy, a
   }
 });
 
-describe('a summary', () => {
-  test('of a kind that the specification tabulates shows those fields and no others', () => {
+describe('the summary of an event', () => {
+  test('shows only the fields that the specification lists, for a kind that it lists', () => {
     const init = { authority: KEY, agent: KEY, originId: 2, modelId: 3, mode: 1 };
     expect(summaryOf(event('PolicyInitialised', init))).toEqual({ mode: 'Agent' });
     const registered = { tokenAccount: KEY, assetMint: KEY, kind: 1, assetClass: 16 };
@@ -66,7 +66,7 @@ describe('a summary', () => {
     expect(summaryOf(event('FeesClaimed', claimed))).toEqual({ quoteAmount: '5', baseAmount: '0' });
   });
 
-  test('of another kind shows every field: keys base58, amounts as text, times ISO 8601, names of enumerations', () => {
+  test('shows every field of other kinds: keys as base58, amounts as text, times as ISO 8601, enums by name', () => {
     const report = {
       tokenAccount: KEY,
       equity: 2n ** 64n - 1n,
@@ -89,12 +89,12 @@ describe('a summary', () => {
   });
 });
 
-test('the actor of a pause is the one who paused', () => {
+test('the actor of a pause is what `by` names: authority, guardian, or the reporter for an attestation', () => {
   const by = [0, 1, 2].map((who) => actorOf(event('PolicyPaused', { paused: true, by: who })));
   expect(by).toEqual(['authority', 'guardian', 'reporter']);
 });
 
-test('the amounts stand in the order of the columns of the events table', () => {
+test('the amounts of an event fill the columns a to d of the events table in order, the rest with 0', () => {
   const routed = { amount: 10n, protocolCut: 1n, toLp: 3n, toBankroll: 6n };
   expect(amountsOf(event('Routed', routed))).toEqual({ a: 10n, b: 1n, c: 3n, d: 6n });
   const swept = { equity: 9n, profit: 8n, toLp: 2n, toHolders: 3n, hwm: 4n };
@@ -107,7 +107,7 @@ test('the amounts stand in the order of the columns of the events table', () => 
   });
 });
 
-test('an event is malformed where it is cut, unknown, or holds a value out of range', () => {
+test('an event that is cut short, or has an enum value or asset class out of range, is malformed', () => {
   const bytes = kitEncode('PolicyPaused', { ...OF, paused: true, by: 0 });
   for (let length = 0; length < bytes.length; length += 1) {
     expect(() => decodeEvent(bytes.subarray(0, length))).toThrow(MalformedError);
@@ -117,7 +117,7 @@ test('an event is malformed where it is cut, unknown, or holds a value out of ra
   expect(() => event('VenueRegistered', registered)).toThrow('not one class bit');
 });
 
-describe('an IDL is refused', () => {
+describe('the check of the event fields in an IDL', () => {
   const without = (kind: EventKind, lacking: string) => fieldsOf(kind).filter(({ name }) => name !== lacking);
 
   test.each([
@@ -127,14 +127,14 @@ describe('an IDL is refused', () => {
     ['VenueRegistered', 'asset_class', 'assetClass'],
     ['RemoteEquityReported', 'paused', 'paused'],
     ['PolicyPaused', 'by', 'by'],
-  ] as const)('whose %s lacks %s', (kind, lacking, name) => {
+  ] as const)('refuses an IDL whose %s lacks %s', (kind, lacking, name) => {
     expect(() => mustHaveEventFields(kind, fieldsOf(kind))).not.toThrow();
     expect(() => mustHaveEventFields(kind, without(kind, lacking))).toThrow(
       `the IDL's event ${kind} lacks ${name}`,
     );
   });
 
-  test('whose amount is of another type than amounts are', () => {
+  test('refuses an IDL with an amount field of another type than u64', () => {
     const other: IdlField[] = [...without('Routed', 'to_lp'), { name: 'to_lp', type: 'i64' }];
     expect(() => mustHaveEventFields('Routed', other)).toThrow(
       "the IDL's event Routed has toLp of another type than u64",

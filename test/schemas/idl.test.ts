@@ -7,8 +7,8 @@ import { type FieldType, fieldsOf, type ScalarType } from '../../schemas/program
 const hashed = (text: string): number[] => [...createHash('sha256').update(text).digest().subarray(0, 8)];
 
 /**
- * Offset of each account field, with empty texts before it. A new field must be behind them, since accounts on chain
- * have the others at these offsets.
+ * Offset of each account field, with empty strings before it. A new field must come after these: accounts on chain have
+ * them at these offsets.
  */
 const PLACES: Record<AccountType, string> = {
   ProtocolConfig: `
@@ -34,7 +34,7 @@ const SIZES: Record<ScalarType, number> = {
 const sizeOf = (type: FieldType) => (typeof type === 'string' ? SIZES[type] : type.array[1]);
 
 describe('the IDL', () => {
-  test('has the discriminators that follow from the names', () => {
+  test('has discriminators that are hashes of the account, event and instruction names', () => {
     for (const { name, discriminator } of idl.accounts)
       expect(discriminator).toEqual(hashed(`account:${name}`));
     for (const { name, discriminator } of idl.events) expect(discriminator).toEqual(hashed(`event:${name}`));
@@ -42,7 +42,7 @@ describe('the IDL', () => {
       expect(discriminator).toEqual(hashed(`global:${name}`));
   });
 
-  test('has each field of an account where it has always been', () => {
+  test('has every account field at the offset where accounts on chain have it', () => {
     for (const [account, listed] of Object.entries(PLACES)) {
       const places = listed.trim().split(/,\s+/);
       let end = 8;
@@ -62,7 +62,7 @@ describe('the IDL', () => {
     for (const [name, fields] of heads) expect(fields, `the head of ${name}`).toEqual(head);
   });
 
-  test('has a type for every account and event, and says of every instruction what it emits', () => {
+  test('has a type for every account and event, and docs that name every event or say "emits nothing"', () => {
     const types = idl.types.map(({ name }) => name).sort();
     expect([...idl.accounts, ...idl.events].map(({ name }) => name).sort()).toEqual(types);
     const emitted = idl.instructions.flatMap(({ docs }) =>

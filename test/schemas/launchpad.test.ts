@@ -31,7 +31,7 @@ function poolBytes(status: number): Uint8Array {
 }
 
 describe('a market cap', () => {
-  test('on a constant product follows the reserves, exactly and rounded down', () => {
+  test('on a constant product curve is the supply times the ratio of the reserves, rounded down', () => {
     const bought = { ...curve, realBase: 100_000_000_000_000n, realQuote: 3_000_000_000n };
     const numerator = bought.virtualQuote + bought.realQuote;
     const denominator = bought.virtualBase - bought.realBase;
@@ -42,24 +42,24 @@ describe('a market cap', () => {
     );
   });
 
-  test('at a fixed price does not move with what was sold', () => {
+  test('at a fixed price does not change with the amount sold', () => {
     expect(marketCap({ ...curve, realBase: 5n, realQuote: 7n }, 1)).toEqual(marketCap(curve, 1));
   });
 
-  test('on a linear curve grows with what was sold, from a genuine zero', () => {
+  test('on a linear curve is zero before the first sale and grows with the amount sold', () => {
     expect(marketCap(curve, 2)).toEqual({ quote: 0n, priceQuotePerBase: 0 });
     const sold = { ...curve, realBase: 1n << 40n };
     expect(marketCap(sold, 2)?.quote).toBe((sold.supply * sold.virtualBase * sold.realBase) >> 64n);
   });
 
-  test('is none where the curve has nothing left to sell', () => {
+  test('is null when the curve has nothing left to sell', () => {
     expect(marketCap({ ...curve, realBase: curve.virtualBase }, 0)).toBeNull();
     expect(marketCap({ ...curve, virtualBase: 0n }, 1)).toBeNull();
   });
 });
 
 describe('a pool', () => {
-  test.each([0, 1, 2])('of status %i is read', (status) => {
+  test.each([0, 1, 2])('with status %i is decoded', (status) => {
     expect(decodePool(poolBytes(status))).toMatchObject({ status, baseMint: new Uint8Array(32).fill(4) });
   });
 
@@ -78,7 +78,7 @@ describe('a pool', () => {
   });
 });
 
-describe('a config', () => {
+describe('a curve config', () => {
   const configBytes = (curveType: number): Uint8Array => {
     const data = new Uint8Array(371).fill(9);
     data.set(Buffer.from('95089ccaa0fcb0d9', 'hex'));
@@ -86,11 +86,11 @@ describe('a config', () => {
     return data;
   };
 
-  test.each([0, 1, 2])('of curve type %i is read', (curveType) => {
+  test.each([0, 1, 2])('with curve type %i is decoded', (curveType) => {
     expect(decodeCurveConfig(configBytes(curveType))).toEqual({ curveType });
   });
 
-  test('is malformed with another type, length or discriminator', () => {
+  test('is malformed with another curve type, length or discriminator', () => {
     const longer = Uint8Array.from([...configBytes(0), 0]);
     for (const data of [configBytes(3), configBytes(0).subarray(1), longer, poolBytes(0)])
       expect(() => decodeCurveConfig(data)).toThrow(MalformedError);
@@ -105,20 +105,20 @@ describe('recorded accounts of the launchpad', () => {
   };
   const pool = (): Pool => decodePool(Buffer.from(account.dataBase64, 'base64'));
 
-  test('give the price and the cap that were worked out by hand', () => {
+  test('give the price and the market cap that were computed by hand', () => {
     const cap = marketCap(pool(), 0);
     expect(cap?.priceQuotePerBase).toBe(5.091420359918859e-7);
     expect(Number(cap?.quote) / 10 ** pool().quoteDecimals).toBeCloseTo(509.142035, 5);
   });
 
-  test('name the mints from which the address of the pool derives', () => {
+  test('name the two mints from which the address of the pool is derived', () => {
     const { baseMint, quoteMint } = pool();
     expect(encodeBase58(poolAddress(decodeKey(account.owner) as Uint8Array, baseMint, quoteMint))).toBe(
       account.pubkey,
     );
   });
 
-  test('hold the kind of their curve', () => {
+  test('have curve type 0, constant product, in every global config', () => {
     const { accounts } = fixture('launchpad_pool/global-configs.json') as {
       accounts: { dataBase64: string }[];
     };

@@ -14,7 +14,7 @@ import { anyKey, SEED } from './support/arbitraries.ts';
 const text = (key: Uint8Array) => encodeBase58(key) as Address;
 
 describe('program derived addresses', () => {
-  test('are the ones that kit derives, bump included', async () => {
+  test('are the same as those that kit derives, bump included', async () => {
     await fc.assert(
       fc.asyncProperty(
         anyKey,
@@ -29,7 +29,7 @@ describe('program derived addresses', () => {
     );
   });
 
-  test('stand off the curve, where kit finds them too', () => {
+  test('isOnCurve agrees with kit for any key', () => {
     fc.assert(
       fc.property(anyKey, (key) => {
         expect(isOnCurve(key)).toBe(!isOffCurveAddress(text(key)));
@@ -38,20 +38,20 @@ describe('program derived addresses', () => {
     );
   });
 
-  test('tell apart seeds that join to the same bytes only where the runtime does', () => {
+  test('are the same for seeds that concatenate to the same bytes, as in the runtime', () => {
     const program = new Uint8Array(32).fill(3);
     const joined = derivePda(program, [Uint8Array.of(1, 2), Uint8Array.of(3)]);
     expect(derivePda(program, [Uint8Array.of(1), Uint8Array.of(2, 3)])).toEqual(joined);
   });
 
-  test('of an origin take the id as two bytes, lowest first', async () => {
+  test('of an origin are derived from its id as two little-endian bytes', async () => {
     const program = new Uint8Array(32).fill(5);
     const seeds = ['origin', Uint8Array.of(0x34, 0x12)];
     const [address] = await getProgramDerivedAddress({ programAddress: text(program), seeds });
     expect(encodeBase58(originAddress(program, 0x1234))).toBe(address);
   });
 
-  test('of a policy name its four token accounts and its venues', async () => {
+  test("of a policy's four token accounts and of a venue are those that kit derives", async () => {
     const [program, policy, token] = [7, 8, 9].map((fill) => new Uint8Array(32).fill(fill)) as [
       Uint8Array,
       Uint8Array,

@@ -9,13 +9,13 @@ const FIELDS: IdlField[] = [
 ];
 const data = Buffer.concat([Buffer.alloc(8), Buffer.of(7, 2, 0, 0, 0, 0x68, 0x69, 1, 2)]);
 
-test('of a struct only what is asked for is read, also behind a string', () => {
+test('a struct reader returns only the fields that are asked for, also those after a skipped string', () => {
   expect(fieldsReader('S', FIELDS)(data)).toEqual({ first: 7, someText: 'hi', last: 513 });
   expect(fieldsReader('S', FIELDS, {}, (key) => key !== 'someText')(data)).toEqual({ first: 7, last: 513 });
   expect(fieldsReader('S', FIELDS, {}, (key) => key === 'someText')(data)).toEqual({ someText: 'hi' });
 });
 
-test('a field of a type that nothing is known of is refused with its name, and not read as another', () => {
+test('a struct field of an unsupported type is refused with its name when the reader is made', () => {
   const types = ['u128', 'i32', 'bytes', { array: ['u16', 4] }, { array: ['u8', -1] }, { option: 'u64' }];
   for (const type of types) {
     const fields = [...FIELDS, { name: 'odd_one', type } as unknown as IdlField];

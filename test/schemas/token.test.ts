@@ -64,7 +64,7 @@ describe('a mint', () => {
     });
   });
 
-  test('with metadata that names it has them', () => {
+  test('with a metadata extension that names this mint has that metadata', () => {
     const { metadata: read } = decodeMint(mintBytes([pointer(MINT), metadata()]), MINT);
     expect(read).toEqual({
       mint: MINT,
@@ -74,16 +74,16 @@ describe('a mint', () => {
     });
   });
 
-  test('with metadata of another mint has none', () => {
+  test('with a metadata extension that names another mint has no metadata', () => {
     expect(decodeMint(mintBytes([metadata(ELSEWHERE)]), MINT).metadata).toBeNull();
   });
 
-  test('whose pointer names another account has its metadata there', () => {
+  test('whose metadata pointer names another account gives that address and ignores its own metadata', () => {
     const read = decodeMint(mintBytes([pointer(ELSEWHERE), metadata()]), MINT);
     expect(read).toMatchObject({ metadata: null, metadataPointer: ELSEWHERE });
   });
 
-  test('with an extension that nobody knows is read, and what stands behind it', () => {
+  test('with an unknown extension is decoded, including the extensions after it', () => {
     const known = mintBytes([metadata()]);
     const unknown = Uint8Array.from([0x39, 0x30, 5, 0, 1, 2, 3, 4, 5]);
     const data = Uint8Array.from([...known.subarray(0, 166), ...unknown, ...known.subarray(166)]);
@@ -91,7 +91,7 @@ describe('a mint', () => {
     expect(decodeMint(data, MINT)).toMatchObject({ supply: 7_000n, metadata: { symbol: 'ONE' } });
   });
 
-  test('keeps its numbers where its metadata is cut or no UTF-8', () => {
+  test('keeps its supply and decimals when its metadata is cut short or not UTF-8', () => {
     const data = mintBytes([metadata(MINT, 'abcd')]);
     const broken = Uint8Array.from(data);
     broken[Buffer.from(data).indexOf('abcd')] = 0xff;
@@ -100,7 +100,7 @@ describe('a mint', () => {
     }
   });
 
-  test('is malformed where it is no mint, or not initialised', () => {
+  test('is malformed when it has the wrong size or is not initialised', () => {
     const empty = mintBytes(null);
     empty[45] = 0;
     for (const data of [new Uint8Array(0), new Uint8Array(81), new Uint8Array(164), empty]) {
@@ -109,8 +109,8 @@ describe('a mint', () => {
   });
 });
 
-describe('metadata in an account of their own', () => {
-  test('are read where the account looks like a mint, and where it is the bare value', () => {
+describe('metadata in an account of its own', () => {
+  test('is read from an account laid out as a mint and from one that holds the bare value', () => {
     const mint = mintBytes([metadata()]);
     expect(decodeMetadataAccount(mint)).toMatchObject({ mint: MINT, symbol: 'ONE' });
     const value = mint.subarray(166 + 4);
@@ -119,7 +119,7 @@ describe('metadata in an account of their own', () => {
     expect(decodeMetadataAccount(bare)).toMatchObject({ symbol: 'ONE' });
   });
 
-  test('are malformed otherwise', () => {
+  test('is malformed in an account of any other layout', () => {
     for (const data of [new Uint8Array(0), new Uint8Array(40), mintBytes([pointer(ELSEWHERE)])]) {
       expect(() => decodeMetadataAccount(data)).toThrow(MalformedError);
     }
@@ -143,7 +143,7 @@ describe('a token account', () => {
       }),
     );
 
-  test('has the mint, the owner and the amount that the token program reads', () => {
+  test("decodes to the same mint, owner and amount as with the token program's own client", () => {
     fc.assert(
       fc.property(anyKey, fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (mint, amount) => {
         const data = bytes({ amount });
@@ -156,18 +156,18 @@ describe('a token account', () => {
     );
   });
 
-  test('may be frozen, and is malformed while it is not initialised', () => {
+  test('is decoded when frozen; uninitialised, or with the bytes of a mint, it is malformed', () => {
     expect(decodeTokenAccount(bytes({ state: AccountState.Frozen })).amount).toBe(5n);
     expect(() => decodeTokenAccount(bytes({ state: AccountState.Uninitialized }))).toThrow(MalformedError);
     expect(() => decodeTokenAccount(mintBytes(null))).toThrow(MalformedError);
   });
 });
 
-test('a multisig is no mint and no account, whatever its signers have it look like', () => {
+test('a multisig is neither a mint nor a token account, whatever its signers put where the type byte is', () => {
   const signers = Array.from({ length: 11 }, () => text(key(1)));
   for (const type of [1, 2]) {
     const data = Uint8Array.from(getMultisigEncoder().encode({ m: 2, n: 11, isInitialized: true, signers }));
-    // One signer's key lies where a token account has its state, another's where extended accounts have their type.
+    // A token account has its state where one signer's key lies, and an extended account its type where another's lies.
     data[165] = type;
     expect([data.length, data[45], data[108]]).toEqual([355, 1, 1]);
     expect(tokenProgramKind(data)).toBeNull();
@@ -176,7 +176,7 @@ test('a multisig is no mint and no account, whatever its signers have it look li
   }
 });
 
-test('bytes of a token program are a mint, an account or neither, and never more than malformed', () => {
+test('random token program data decodes or throws MalformedError, and its type byte and size tell its kind', () => {
   const anyData = fc.tuple(
     fc.constantFrom(82, 165, 166, 170, 300, 355),
     fc.uint8Array({ minLength: 400, maxLength: 400 }),
@@ -208,7 +208,7 @@ interface Recorded {
   dataBase64: string;
 }
 
-test("recorded mints read as the token program's own decoder reads them", () => {
+test("recorded mints decode to the same values as with the token program's own client", () => {
   for (const name of ['launched', 'quote']) {
     const { accounts } = fixture(`token2022/${name}-mints.json`) as { accounts: Recorded[] };
     for (const { address, dataBase64 } of accounts) {

@@ -24,7 +24,7 @@ interface Ran {
   told: ChainTransaction;
   /** Calls of the program that emit. */
   emitting: number;
-  /** What is extracted with logs cut behind each line, where the logs say so; computed once for all tests. */
+  /** The extracts with logs cut before each line, and marked as truncated; computed once for all tests. */
   cut: readonly Extract[];
 }
 let chain: Chain;
@@ -60,8 +60,8 @@ function readCut(told: ChainTransaction, isSaid: boolean): Extract[] {
 /** Amounts that a transaction with cut logs never decides. */
 const NEVER_TOLD = ['ProfitSwept.profit'];
 
-describe(`transactions whose logs were cut at every line (seed "${SEED}")`, () => {
-  test('are derived as the ledger has them, or say what they do not decide', () => {
+describe(`transactions with logs cut at each line in turn (seed "${SEED}")`, () => {
+  test("give amounts that equal the ledger's, and name everything that they leave undecided", () => {
     const kinds = new Set<string>();
     for (const [at, { tx, told, emitting, cut }] of ran.entries()) {
       const ledger = ledgerAmounts(tx);
@@ -94,7 +94,7 @@ describe(`transactions whose logs were cut at every line (seed "${SEED}")`, () =
     ]);
   });
 
-  test('have the same positions however they are cut, behind those of whole readings', () => {
+  test('give a derived event one position wherever they are cut, above all positions of whole transactions', () => {
     for (const { cut } of ran) {
       const seen = new Map<string, number>();
       for (const extract of cut) {
@@ -110,12 +110,12 @@ describe(`transactions whose logs were cut at every line (seed "${SEED}")`, () =
     }
   });
 
-  test('show of one event what a whole reading shows, but what only the account knows', () => {
+  test('give a single event the same summary as whole logs do, except for fields known only from the account', () => {
     const seen = new Set<string>();
     for (const { tx, told, cut } of ran) {
       const [event] = tx.events;
       if (event === undefined || tx.events.length > 1) continue;
-      // With none of its log lines.
+      // The first cut leaves no log line.
       const [extract] = cut;
       if (extract?.status !== 'derived') continue;
       const whole = extracted(chain, told);

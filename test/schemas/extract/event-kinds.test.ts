@@ -8,11 +8,11 @@ import { camelCase, EVENTS, fieldsOf, INSTRUCTIONS_WITH_EVENT } from '../../../s
 const KINDS = Object.keys(EVENT_KINDS) as EventKind[];
 const emitting = [...INSTRUCTIONS_WITH_EVENT.values()];
 
-test('the IDL has the kinds of events that something is known of, and no other', () => {
+test('EVENT_KINDS lists exactly the events of the IDL', () => {
   expect([...EVENTS.values()].sort()).toEqual([...KINDS].sort());
 });
 
-test('derived events are stored where they always were: a code is of one kind, for good', () => {
+test('each event kind keeps its code forever, so that derived events keep the positions they are stored at', () => {
   const codes = KINDS.map((kind) => EVENT_KINDS[kind].code);
   expect(codes.toSorted((one, other) => one - other)).toEqual(codes.map((_, at) => at));
   expect(Math.max(...codes)).toBeLessThan(POSITIONS_PER_CALL);
@@ -32,7 +32,7 @@ test('derived events are stored where they always were: a code is of one kind, f
   ]);
 });
 
-test('the actor of an event is who signs an instruction that emits it', () => {
+test('the actors of an event kind are the signers of the instructions that emit it', () => {
   for (const kind of KINDS) {
     const { actor } = EVENT_KINDS[kind];
     const actors =
@@ -46,12 +46,12 @@ test('the actor of an event is who signs an instruction that emits it', () => {
   }
 });
 
-test('where logs are cut every instruction that emits is told by a rule, and by one', () => {
+test('every instruction that emits an event has exactly one rule for deriving it from cut logs', () => {
   const rules = [...Object.keys(POLICY_RULES), ...Object.keys(PROTOCOL_RULES)];
   expect(rules.sort()).toEqual(emitting.map(({ name }) => name).sort());
 });
 
-test('what an event repeats is an argument and a field, of that type', () => {
+test('toldBy names exactly the event fields that repeat an argument of the instruction, with the same type', () => {
   for (const kind of KINDS) {
     for (const [instruction, names] of Object.entries<readonly string[]>(EVENT_KINDS[kind].toldBy ?? {})) {
       const { args, emits } = emitting.find(({ name }) => name === instruction) ?? { args: [], emits: [] };

@@ -21,8 +21,8 @@ import {
 } from '../support/program-calls.ts';
 import { cutLogs, type Run, run } from '../support/run.ts';
 
-describe('a transaction is not whole', () => {
-  test('where an event of a known kind does not decode', () => {
+describe('a transaction that is not whole', () => {
+  test('is undecoded when an event of a known kind does not decode', () => {
     const cut = credit(1).subarray(0, 60);
     for (const step of [{ emit: cut }, { emitCpi: cut }]) {
       const { reason, accounts } = undecoded(run([theirs(), ours(step)]));
@@ -31,14 +31,14 @@ describe('a transaction is not whole', () => {
     }
   });
 
-  test('for every policy that a call of ours names, as none of its events counts', () => {
+  test('names the accounts of all calls of the program when one of its events does not decode', () => {
     const accounts = [{ address: key(8), writable: true }];
     const cut = credit(1).subarray(0, 60);
     const tx = run([ours({ emit: credit(5) }), { ...ours({ emit: cut }), accounts }, theirs()]);
     expect(undecoded(tx).accounts).toEqual([TOKEN, POLICY, key(8)].map(encodeBase58));
   });
 
-  test('where its logs were cut before an event of ours', () => {
+  test('leaves the event undecided when its logs were cut before it', () => {
     const tx = run([theirs({ log: 'x'.repeat(400) }), ours({ emit: credit(1) })]);
     const cut = { ...tx, logs: cutLogs(tx.logs as string[], 700) };
     for (const one of [cut, { ...tx, logs: ['Log truncated'] }])
@@ -48,7 +48,7 @@ describe('a transaction is not whole', () => {
       });
   });
 
-  test('for every account of a call of which the IDL names no policy, or none that its mint proves', () => {
+  test('counts all accounts of a call as undecided when the IDL names no policy or the mint proves none', () => {
     const [first] = ours().accounts ?? [];
     const short: Run = { ...ours(), accounts: first === undefined ? [] : [first] };
     const ofNone: Run = { ...ours(), data: discriminator('set_protocol_paused') };
@@ -59,7 +59,7 @@ describe('a transaction is not whole', () => {
     });
   });
 
-  test('where the line of its only event came shortened, whatever its length then', () => {
+  test('is never whole when the line of its only event was shortened, by any number of characters', () => {
     const tx = run([ours({ emit: credit(1) })]);
     const logs = tx.logs as string[];
     const line = logs.find((one) => one.startsWith('Program data: ')) as string;
@@ -72,7 +72,7 @@ describe('a transaction is not whole', () => {
     expect(undecided(shortened(3)).what).toEqual(['CreditNoted']);
   });
 
-  test('where one of several lines came shortened, and none of that kind and policy counts', () => {
+  test('gives no event of a kind and policy when one of their lines was shortened', () => {
     const tx = run([ours({ emit: credit(1) }), ours({ emit: credit(2) })]);
     const lines = (tx.logs as string[]).filter((one) => one.startsWith('Program data: '));
     expect(lines).toHaveLength(2);
@@ -83,7 +83,7 @@ describe('a transaction is not whole', () => {
     }
   });
 
-  test('where its logs end before its calls do, though nobody says that they were cut', () => {
+  test('is undecided when its logs end before its calls do, even without a truncation mark', () => {
     const tx = run([ours({ emit: credit(1) }), ours({ emit: credit(2) })]);
     const logs = tx.logs as string[];
     const half = logs.length / 2;
@@ -92,11 +92,11 @@ describe('a transaction is not whole', () => {
     expect(amounts({ ...tx, logs: logs.slice(0, -1) })).toEqual([1n, 2n]);
   });
 
-  test('where it has no logs at all, and an instruction of ours prints its events', () => {
+  test('is undecided when it has no logs at all and an instruction prints its event', () => {
     for (const logs of [null, []]) undecided({ ...run([ours({ emit: credit(1) })]), logs });
   });
 
-  test('where the logs end between a report that paused and the pause', () => {
+  test('gives the pause as a derived event when its logs end after the equity report that paused', () => {
     const report = { tokenAccount: OF.policy, equity: 5n, notional: 0n, asof: 9n };
     const call = (paused: boolean): Run => ({
       ...ours({ emit: encoded('RemoteEquityReported', { ...report, paused }) }),
@@ -123,7 +123,7 @@ describe('a transaction is not whole', () => {
   });
 });
 
-test('amounts whose sum is more than any account holds are not told together', () => {
+test('the summed amount of a derived event is undecided when it exceeds 64 bits', () => {
   const most = (1n << 64n) - 1n;
   const noted = (amount: bigint) => ours({ emit: encoded('CreditNoted', { amount }) });
   const silent: Run = { ...ours(), data: discriminator('lock_policy') };
@@ -141,7 +141,7 @@ test('amounts whose sum is more than any account holds are not told together', (
   });
 });
 
-test('pauses of two sources, of which the logs tell no more, are by whom the first was, and by neither in the summary', () => {
+test('the derived event of two pauses has the first one as actor, and `by` in its summary only if both agree', () => {
   const pause = { authority: ['set_paused', 0], guardian: ['guardian_pause', 1] } as const;
   const call = ([name, by]: (typeof pause)[keyof typeof pause]): Run => ({
     ...ours({ emit: encoded('PolicyPaused', { paused: true, by }) }),
@@ -163,8 +163,8 @@ test('pauses of two sources, of which the logs tell no more, are by whom the fir
   }
 });
 
-describe('a transaction with cut logs is whole', () => {
-  test('where a caller printed too much around calls of ours whose events are all there', () => {
+describe('a transaction with cut logs', () => {
+  test("is whole when only another program's line was dropped and all events of the program are there", () => {
     const tx = run([
       theirs({ log: 'x'.repeat(10_001) }),
       ours({ emit: credit(1) }),
@@ -173,18 +173,18 @@ describe('a transaction with cut logs is whole', () => {
     expect(amounts({ ...tx, logs: cutLogs(tx.logs as string[], 10_000) })).toEqual([1n]);
   });
 
-  test('where every event is a self-call, which the tree keeps', () => {
+  test('is whole when every event is a self-call, which stands in the instruction tree', () => {
     const tx = run([theirs({ log: 'x'.repeat(900) }), ours({ emitCpi: credit(1) }, { emitCpi: credit(2) })]);
     expect(amounts({ ...tx, logs: null })).toEqual([1n, 2n]);
     expect(amounts({ ...tx, logs: cutLogs(tx.logs as string[], 300) })).toEqual([1n, 2n]);
   });
 
-  test('where the calls of ours emit nothing', () => {
+  test("is whole when the program's calls emit nothing", () => {
     const silent: Run = { ...ours(), data: discriminator('compound_lp') };
     expect(whole({ ...run([silent]), logs: null }).writable).toEqual([encodeBase58(POLICY)]);
   });
 
-  test('at no limit with an event missing, too many or in another place: else it is derived', () => {
+  test('is whole at a limit only with exactly its events in order; at any other limit it is derived', () => {
     const pause = kitEncode('ProtocolPaused', { paused: true });
     const tx = run([
       theirs({ log: 'a'.repeat(120) }),
@@ -205,7 +205,7 @@ describe('a transaction with cut logs is whole', () => {
     expect([...seen].sort()).toEqual(['derived', 'whole']);
   });
 
-  test('at no limit with a line of another program, whose invoke line the cut left out', () => {
+  test('is at no limit whole with an event line of another program whose invoke line was dropped', () => {
     const pause = kitEncode('ProtocolPaused', { paused: true });
     const tx = run([
       ours({ emit: credit(1) }, { call: theirs({ emit: pause }) }),

@@ -16,17 +16,17 @@ import {
 import { type Run, run, selfCall } from '../support/run.ts';
 
 describe('events of the program', () => {
-  test('are the data lines that it prints while it runs', () => {
+  test('are read from the data lines that it prints while it runs', () => {
     const extract = whole(run([ours({ emit: credit(1) }), ours({ emit: credit(2) })]));
     expect(extract.events.map(({ position }) => position)).toEqual([0, 1]);
     expect(extract.writable).toEqual([encodeBase58(POLICY)]);
   });
 
-  test('are its self-calls that carry one', () => {
+  test('are read from its self-calls that carry an event', () => {
     expect(amounts(run([ours({ emitCpi: credit(1) }), ours({ emitCpi: credit(2) })]))).toEqual([1n, 2n]);
   });
 
-  test('of both encodings come in execution order, each once', () => {
+  test('of both encodings are read once each, in execution order', () => {
     const tx = run([
       ours({ emit: credit(1) }, { emitCpi: credit(2) }, { emit: credit(3) }, { emitCpi: credit(4) }),
       ours({ emitCpi: credit(5) }, { emit: credit(6) }),
@@ -34,7 +34,7 @@ describe('events of the program', () => {
     expect(amounts(tx)).toEqual([1n, 2n, 3n, 4n, 5n, 6n]);
   });
 
-  test('are found at any depth, around what the program calls meanwhile', () => {
+  test('are found at any call depth, before and after calls that the program makes', () => {
     const inner = ours(
       { emit: credit(2) },
       { call: theirs({ emit: credit(90) }) },
@@ -49,7 +49,7 @@ describe('events of the program', () => {
     expect(amounts(tx)).toEqual([1n, 2n, 3n, 4n, 5n]);
   });
 
-  test('are not the same lines of another program, before, inside and behind a call of ours', () => {
+  test('do not include data lines of another program before, inside or after a call of the program', () => {
     const tx = run([
       theirs({ emit: credit(90) }),
       ours(
@@ -61,7 +61,7 @@ describe('events of the program', () => {
     expect(amounts(tx)).toEqual([1n]);
   });
 
-  test('are not what another program makes its log look like', () => {
+  test('cannot be forged by log messages that look like lines of the runtime', () => {
     const id = encodeBase58(PROGRAM);
     const data = Buffer.from(credit(90)).toString('base64');
     const tx = run([
@@ -77,7 +77,7 @@ describe('events of the program', () => {
     expect(amounts(tx)).toEqual([1n]);
   });
 
-  test('are not self-calls of another program, nor calls of ours with more accounts or another one', () => {
+  test('do not include self-calls of another program, at top level, or with extra or other accounts', () => {
     const self = selfCall(PROGRAM, credit(90));
     const tx = run([
       theirs({ call: { ...selfCall(OTHER, credit(91)) } }),
@@ -88,7 +88,7 @@ describe('events of the program', () => {
     expect(amounts(tx)).toEqual([1n]);
   });
 
-  test('keep their order beside precompiles, which print nothing', () => {
+  test('keep their order among calls of precompiles, which print no lines', () => {
     const precompile: Run = { program: key(9), precompile: true };
     const tx = run([
       precompile,
@@ -100,7 +100,7 @@ describe('events of the program', () => {
     expect(amounts(tx)).toEqual([1n, 2n, 3n, 4n]);
   });
 
-  test('are none in a failed transaction, nor in one that only mentions the program', () => {
+  test('do not exist in a failed transaction, or in one that only names the program as an account', () => {
     expect(whole(run([ours({ emit: credit(1) })], true))).toMatchObject({ events: [], writable: [] });
     const mention: Run = {
       program: OTHER,
@@ -110,7 +110,7 @@ describe('events of the program', () => {
     expect(whole(run([mention]))).toMatchObject({ events: [], badEvents: [], writable: [] });
   });
 
-  test('with a discriminator that nobody knows are set aside, and keep their place', () => {
+  test('with an unknown discriminator are kept as bad events, each with its position', () => {
     const extract = whole(
       run([ours({ emit: credit(1) }, { emit: unknown }, { emitCpi: unknown }, { emit: credit(2) })]),
     );
@@ -119,7 +119,7 @@ describe('events of the program', () => {
     expect(Uint8Array.from(extract.badEvents[0]?.bytes ?? [])).toEqual(unknown);
   });
 
-  test('set aside what is no base64', () => {
+  test('a data line that is not base64 becomes a bad event', () => {
     const extract = whole(run([ours({ print: 'Program data: a b$' }, { emit: credit(1) })]));
     expect([extract.events.length, extract.badEvents.length]).toEqual([1, 1]);
   });

@@ -36,16 +36,19 @@ function changed(format: Format, lookups: boolean, change: (value: Changed) => v
   return SubscribeUpdateTransactionInfo.encode(value).finish();
 }
 
-describe.each(['geyser', 'json'] as const)('a transaction that cannot be read (%s)', (format) => {
+describe.each(['geyser', 'json'] as const)('the legibility of a transaction (%s)', (format) => {
   const encode = format === 'geyser' ? toGeyser : toJson;
 
-  test.each([false, true])('that is whole names all of its accounts (lookup tables: %s)', (lookups) => {
-    const payload = encode(tx, lookups);
-    expect(legibility({ format, payload })).toBe('whole');
-    expect(told(format, payload)).toEqual(NAMED);
-  });
+  test.each([false, true])(
+    'a transaction that can be read names all of its accounts (lookup tables: %s)',
+    (lookups) => {
+      const payload = encode(tx, lookups);
+      expect(legibility({ format, payload })).toBe('whole');
+      expect(told(format, payload)).toEqual(NAMED);
+    },
+  );
 
-  test('without its meta still names its accounts, but not those of lookup tables', () => {
+  test('a transaction without its meta still names its accounts, unless it uses lookup tables', () => {
     const payload = changed(format, false, (value) => delete value.meta);
     expect(legibility({ format, payload })).toBe('accounts');
     expect(told(format, payload)).toEqual(NAMED);
@@ -59,7 +62,7 @@ describe.each(['geyser', 'json'] as const)('a transaction that cannot be read (%
     expect(legibility({ format, payload: looked })).toBe('none');
   });
 
-  test('with a call of an account that is not there names those that are', () => {
+  test('a transaction with a call of an account index that does not exist still names its accounts', () => {
     const payload = changed(format, false, ({ transaction }) => {
       for (const call of transaction.message.instructions) call.programIdIndex = 200;
     });
@@ -71,7 +74,7 @@ describe.each(['geyser', 'json'] as const)('a transaction that cannot be read (%
     ['no bytes', new Uint8Array(0)],
     ['noise', Uint8Array.of(0x0a, 0xff, 0xff, 0x03, 0x01)],
     ['another thing', Buffer.from('{"transaction":{}}')],
-  ])('of %s names nobody', (_, payload) => {
+  ])('a payload of %s names no accounts', (_, payload) => {
     expect(legibility({ format, payload })).toBe('none');
   });
 
@@ -88,7 +91,7 @@ describe('a transaction whose calls have much data (json)', () => {
     return Buffer.from(JSON.stringify(value));
   };
 
-  test('that is as large as there can be one is read in a fraction of what its digits one by one would take', () => {
+  test('of the largest possible size is read in under a tenth of the time that bs58 takes to decode it', () => {
     const CALLS = 62;
     const data = encodeBase58(new Uint8Array(10_240).fill(255));
     const payload = of(CALLS, data);
@@ -103,7 +106,7 @@ describe('a transaction whose calls have much data (json)', () => {
     expect(Math.min(read(), read(), read())).toBeLessThan((CALLS * Math.min(plain(), plain(), plain())) / 10);
   });
 
-  test('more than any transaction holds is none', () => {
+  test('of a size beyond any transaction is not read, and still names its accounts', () => {
     expect(legibility({ format: 'json', payload: of(64, '2'.repeat(13_985)) })).toBe('whole');
     expect(legibility({ format: 'json', payload: of(80, '2'.repeat(13_985)) })).toBe('accounts');
   });

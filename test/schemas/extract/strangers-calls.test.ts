@@ -20,7 +20,7 @@ const [MINT, OWN, AUTHORITY] = [61, 62, 63].map((fill) => new Uint8Array(32).fil
   Uint8Array,
 ];
 
-/** Discriminators of the token metadata interface, by their names in the program's own client. */
+/** Discriminators of the token metadata and token group interfaces, by their names in the program's own client. */
 const OF_MINTS = Object.entries(token).flatMap(([name, data]): [string, Uint8Array][] =>
   data instanceof Uint8Array && data.length === 8 ? [[name, data]] : [],
 );
@@ -75,7 +75,7 @@ const call = (data: readonly number[], accounts: readonly Uint8Array[], depth = 
 /** A batch of one instruction that takes all accounts. */
 const batch = (data: readonly number[], count: number) => [255, count, data.length, ...data];
 
-describe(`calls that strangers put beside one of the program (seed ${SEED})`, () => {
+describe(`token calls that strangers add beside a call of the program (seed ${SEED})`, () => {
   test.each<[string, (all: readonly Uint8Array[]) => Call]>([
     ['harvest fees of another mint', (all) => call([26, 4], [MINT, ...all])],
     ['withdraw such fees elsewhere', (all) => call([26, 2], [MINT, OWN, AUTHORITY, ...all])],
@@ -93,7 +93,7 @@ describe(`calls that strangers put beside one of the program (seed ${SEED})`, ()
       name,
       (all) => call([...data, 9], [MINT, ...all]),
     ]),
-  ])('%s, and what it did is told as without', (_, made) => {
+  ])('%s: the derived events are the same as without', (_, made) => {
     for (const tx of cut.values()) {
       const stranger = made(accountsOf(tx));
       const before = derived(tx);
@@ -110,7 +110,7 @@ describe(`calls that strangers put beside one of the program (seed ${SEED})`, ()
     ['do that with fees', (all) => [call([26, 6], all)]],
     ['do such in a batch', (all) => all.map((one) => call(batch([45, 0], 3), [one, OWN, AUTHORITY]))],
     ['make a batch that is none', (all) => [call([255, 9, 9, 26], all)]],
-  ])('%s, and nothing is told of amounts', (_, made) => {
+  ])('%s: no event is derived, and one is named as undecided', (_, made) => {
     for (const tx of cut.values()) {
       const calls = [...made(accountsOf(tx)), ...tx.calls];
       expect(derived({ ...tx, calls })).toMatchObject({
@@ -121,7 +121,7 @@ describe(`calls that strangers put beside one of the program (seed ${SEED})`, ()
   });
 });
 
-describe(`policies that strangers add behind the accounts of a call (seed ${SEED})`, () => {
+describe(`accounts that strangers add to a call of the program that leaves its event undecided (seed ${SEED})`, () => {
   /** A transaction that decides no amount, with more accounts in its calls of the program. */
   const undecidedWith = (tx: ChainTransaction, added: readonly Uint8Array[]): ChainTransaction => {
     const more = added.map((address) => ({ address, writable: true }));
@@ -141,7 +141,7 @@ describe(`policies that strangers add behind the accounts of a call (seed ${SEED
     return { ...one, accounts };
   };
 
-  test('lack nothing: what it does not decide is of the one that the program looked at', () => {
+  test("do not count as undecided: only the call's own policy does", () => {
     for (const tx of cut.values()) {
       const { events, undecided } = derived(undecidedWith(tx, [OWN, MINT]));
       expect(events).toEqual([]);
@@ -149,7 +149,7 @@ describe(`policies that strangers add behind the accounts of a call (seed ${SEED
     }
   });
 
-  test('count as well where the mint of the call does not prove which one that is', () => {
+  test('all accounts of a call count as undecided when its mint does not prove which one is the policy', () => {
     for (const tx of cut.values()) {
       const undecided = undecidedWith(tx, []);
       const ofOther = { ...undecided, calls: undecided.calls.map(withOtherMint) };
@@ -159,7 +159,7 @@ describe(`policies that strangers add behind the accounts of a call (seed ${SEED
     }
   });
 
-  test('keep what their own calls in the same transaction tell', () => {
+  test('an added policy keeps the event derived from its own call in the same transaction', () => {
     const [tx, theirs] = [cut.get('Routed'), another] as [ChainTransaction, ChainTransaction];
     const balances = [tx, theirs].flatMap(({ tokenBalances }) => tokenBalances());
     const calls = [...undecidedWith(tx, [policyOf(theirs)]).calls, ...theirs.calls];
@@ -186,11 +186,11 @@ describe(`calls of the program that another program makes (seed ${SEED})`, () =>
     calls: tx.calls.map((one) => ({ ...one, depth: Math.min(one.depth, 2) })),
   });
 
-  test('are told as its own are', () => {
+  test('give the same derived events as calls at top level', () => {
     for (const tx of cut.values()) expect(derived(wrapped(tx))).toEqual(derived(tx));
   });
 
-  test('tell no amounts where nobody says what is below them; those at top level tell theirs', () => {
+  test('give no derived event when the depths of inner calls are unknown; calls at top level still do', () => {
     for (const [kind, tx] of cut) {
       expect(derived(flattened(tx))).toEqual(derived(tx));
       const told = derived(flattened(wrapped(tx)));
@@ -200,7 +200,7 @@ describe(`calls of the program that another program makes (seed ${SEED})`, () =>
   });
 });
 
-test('what is written on mints is all of it', () => {
+test('the discriminators found in the token client are the nine of the metadata and group interfaces', () => {
   const names = OF_MINTS.map(([name]) => name);
   expect(names).toHaveLength(9);
   expect(
@@ -208,7 +208,7 @@ test('what is written on mints is all of it', () => {
   ).toEqual([]);
 });
 
-describe(`lamports that strangers send and have counted beside a call of the program (seed ${SEED})`, () => {
+describe(`lamports that strangers send to token accounts and have synced (seed ${SEED})`, () => {
   /** The token balances with more lamports counted before and after. */
   const raised = (tx: ChainTransaction, by: { before: bigint; after: bigint }): ChainTransaction => ({
     ...tx,
@@ -225,7 +225,7 @@ describe(`lamports that strangers send and have counted beside a call of the pro
   const syncs = (tx: ChainTransaction, depth = 1) =>
     tx.tokenBalances().map(({ address }) => call([17], [address], depth));
 
-  test('are no part of what it moved', () => {
+  test('are not counted in the amounts derived from a call in the same transaction', () => {
     for (const tx of cut.values()) {
       const before = derived(tx);
       expect(moved(tx)).not.toEqual([]);
@@ -238,7 +238,7 @@ describe(`lamports that strangers send and have counted beside a call of the pro
     }
   });
 
-  test('went along with what was routed', () => {
+  test('are part of the route when synced before it; synced only after it, no event is derived', () => {
     const tx = cut.get('Routed') as ChainTransaction;
     const less = raised(tx, { before: -1n, after: 0n });
     expect(derived({ ...less, calls: [...syncs(tx), ...tx.calls] })).toEqual(derived(tx));
@@ -247,7 +247,7 @@ describe(`lamports that strangers send and have counted beside a call of the pro
     expect(derived({ ...both, calls: [...syncs(tx), ...tx.calls, ...syncs(tx)] })).toEqual(derived(tx));
   });
 
-  test('tell nothing where they came meanwhile, or where less was there', () => {
+  test('leave no event derived when no sync at top level explains them, or when lamports are missing', () => {
     for (const tx of cut.values()) {
       const more = raised(tx, { before: 0n, after: 1n });
       expect(derived(more).events).toEqual([]);
@@ -258,7 +258,7 @@ describe(`lamports that strangers send and have counted beside a call of the pro
   });
 });
 
-describe(`what runs below a call of the program (seed ${SEED})`, () => {
+describe(`token calls below a call of the program (seed ${SEED})`, () => {
   const ONE = [1, 0, 0, 0, 0, 0, 0, 0];
   const isOurs = ({ data }: Call) => INSTRUCTIONS_WITH_EVENT.has(discriminatorOf(data));
   /** The transaction with one more inner call in its program call, before all others. */
@@ -277,7 +277,7 @@ describe(`what runs below a call of the program (seed ${SEED})`, () => {
       }),
   });
 
-  test('tells no amounts where something went the other way meanwhile, though balances and moves agree', () => {
+  test('give no event when one more transfer goes the other way, though balances and transfers agree', () => {
     for (const [kind, tx] of cut) {
       const of = policyTokenAccounts(decodeKey(chain.programId) as Uint8Array, policyOf(tx));
       const taken = new Map([
@@ -295,7 +295,7 @@ describe(`what runs below a call of the program (seed ${SEED})`, () => {
 
   const below = (tx: ChainTransaction) => tx.calls.filter((one) => isTokenCall(one) && one.depth > 1);
 
-  test('is told alike in a batch, whatever is in front of it there', () => {
+  test('give the same events when they are made together as one batch', () => {
     for (const [kind, tx] of cut) {
       const inner = below(tx);
       const first = inner[0] as Call;
@@ -310,7 +310,7 @@ describe(`what runs below a call of the program (seed ${SEED})`, () => {
     expect(below(cut.get('Routed') as ChainTransaction).length).toBeGreaterThan(1);
   });
 
-  test('says nothing where the quote asset of the call is another than that of its accounts', () => {
+  test('give no event when the quote mint of the call is not that of its accounts', () => {
     for (const tx of cut.values()) {
       const calls = tx.calls.map((one) => {
         const at = INSTRUCTIONS_WITH_EVENT.get(discriminatorOf(one.data))?.accounts.indexOf('quote_mint');
@@ -323,7 +323,7 @@ describe(`what runs below a call of the program (seed ${SEED})`, () => {
     }
   });
 
-  test('gives what is left behind a fee, where the mint keeps one', () => {
+  test('give the amount received after a transfer fee, and no event when the fee call is cut short', () => {
     const tx = cut.get('FeesClaimed') as ChainTransaction;
     const amountOf = (data: Uint8Array) => Buffer.from(data).readBigUInt64LE(1);
     const withFee = (one: Call): Call => {
@@ -347,7 +347,7 @@ describe(`what runs below a call of the program (seed ${SEED})`, () => {
     expect(derived({ ...tx, calls: cutShort }).events).toEqual([]);
   });
 
-  test('tells no route where two others had a share', () => {
+  test('give no route when one more recipient gets a share of each transfer', () => {
     const tx = cut.get('Routed') as ChainTransaction;
     const inner = below(tx);
     const split = inner.flatMap((one) => {
@@ -360,7 +360,7 @@ describe(`what runs below a call of the program (seed ${SEED})`, () => {
     expect(derived({ ...tx, calls })).toMatchObject({ events: [], undecided: { what: ['Routed'] } });
   });
 
-  test('tells no deployment where it burned, or moved another amount than was asked for', () => {
+  test('give no deployment when tokens were burned, or when another amount than requested was moved', () => {
     const tx = cut.get('PassiveDeployed') as ChainTransaction;
     const asked = tx.calls.find(isOurs)?.data ?? [];
     const moved = (one: Call) => [3, 12].includes(one.data[0] ?? 0) && one.depth > 1;

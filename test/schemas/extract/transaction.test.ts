@@ -97,7 +97,7 @@ describe('a transaction', () => {
     );
   });
 
-  test('knows which accounts are writable, those of lookup tables included', () => {
+  test('has the right writable flag on every account, those of lookup tables included', () => {
     const accounts = [11, 12, 13, 14, 15].map((fill, at) => ({
       address: new Uint8Array(32).fill(fill),
       writable: at % 2 === 0,
@@ -110,7 +110,7 @@ describe('a transaction', () => {
   });
 
   test.each(['geyser', 'json'] as const)(
-    'never does more than throw MalformedError, in 10,000 mutations (%s)',
+    'throws nothing but MalformedError for 10,000 random mutations (%s)',
     (format) => {
       const encode = format === 'geyser' ? toGeyser : toJson;
       const samples = fc
@@ -143,11 +143,11 @@ describe('a transaction', () => {
       'without meta',
       '{"transaction":{"message":{"header":{},"accountKeys":[],"instructions":[]}},"meta":null}',
     ],
-  ])('is malformed where it is %s', (_, text) => {
+  ])('is malformed when it is %s', (_, text) => {
     expect(() => readTransaction({ format: 'json', payload: Buffer.from(text) })).toThrow(MalformedError);
   });
 
-  test('is malformed where an inner instruction claims no depth, or a parent that is not there', () => {
+  test('is malformed when an inner instruction claims depth 1 or a missing parent; depths may be left out', () => {
     const json = (inner: object) => {
       const value = JSON.parse(Buffer.from(toJson(run([{ program: PROGRAM }]), false)).toString());
       value.meta.innerInstructions = [inner];
@@ -162,7 +162,7 @@ describe('a transaction', () => {
     expect(json({ index: 0, instructions: [{ ...call, stackHeight: 2 }] }).depthsTold).toBe(true);
   });
 
-  describe('of which the calls below others are not told', () => {
+  describe('checked for missing inner calls', () => {
     const emits = ours({ emitCpi: credit(1) });
     const below = theirs({ call: emits });
     const json = (tx: ChainTransaction, inner: unknown) => {
@@ -183,7 +183,7 @@ describe('a transaction', () => {
     test.each([
       ['of the program', emits],
       ['of another', below],
-    ])('is not whole, and still tells its accounts, where they are %s', (_, made) => {
+    ])('is not read but names its accounts when the inner calls missing are below a call %s', (_, made) => {
       for (const record of withoutCalls(run([made]))) {
         expect(() => readTransaction(record)).toThrow('calls, and 1 are told');
         expect(legibility(record)).toBe('accounts');
@@ -195,14 +195,14 @@ describe('a transaction', () => {
       'Ed25519SigVerify111111111111111111111111111',
       'KeccakSecp256k11111111111111111111111111111',
       'Secp256r1SigVerify1111111111111111111111111',
-    ])('is not whole for a call of %s, which has no line in the logs', (precompile) => {
+    ])('is not read even if calls of %s, which log no line, make up the number of calls', (precompile) => {
       const proof: Run = { program: decodeKey(precompile) as Uint8Array, precompile: true };
       for (const record of withoutCalls(run([proof, proof, emits])))
         expect(legibility(record)).toBe('accounts');
       for (const record of withoutCalls(run([proof, theirs()]))) expect(legibility(record)).toBe('whole');
     });
 
-    test('is not whole where the lines of others were lost, and those of the program are more than its calls', () => {
+    test('is malformed if its logs show more calls of the program than it has, though lines of others are lost', () => {
       const tx = run([theirs(), theirs(), below]);
       const id = encodeBase58(PROGRAM);
       const logs = (tx.logs ?? []).filter((line) => line.includes(id));
@@ -216,7 +216,7 @@ describe('a transaction', () => {
       ['empty', () => []],
       ['cut before them', (logs: readonly string[]) => [logs[0] as string, 'Log truncated']],
       ['left out', (logs: readonly string[]) => logs.filter((line) => !line.includes('invoke'))],
-    ])('is not whole, and still tells its accounts, where its logs are %s', (_, logs) => {
+    ])('is not read but names its accounts when its logs are %s too', (_, logs) => {
       const tx = run([below]);
       const told = { ...tx, logs: logs(tx.logs ?? []) };
       for (const record of [json(told, null), json(told, undefined), geyser(told, true)]) {
@@ -227,7 +227,7 @@ describe('a transaction', () => {
       for (const record of withoutCalls(failed)) expect(legibility(record)).toBe('whole');
     });
 
-    test('is read where there are none, whatever was printed, and where it failed', () => {
+    test('is read when it made no inner calls, whatever its logs claim, and when it failed', () => {
       const id = encodeBase58(PROGRAM);
       const alone = theirs(
         { log: `Program ${id} invoke [2]` },
@@ -238,7 +238,7 @@ describe('a transaction', () => {
         expect(legibility(record)).toBe('whole');
     });
 
-    test('is read as it is where its logs were cut', () => {
+    test('is read with all of its inner calls when its logs were cut at any line', () => {
       const tx = run([emits, below]);
       for (const logs of cutAtEveryLine(tx.logs ?? [])) {
         const payload = toGeyser({ ...tx, logs }, false);
@@ -247,7 +247,7 @@ describe('a transaction', () => {
     });
   });
 
-  test("of a recorded launch has no event of ours, and all of the launchpad's", () => {
+  test('of a recorded launch has no event of the program, and events of the launchpad', () => {
     const result = fixture('launchpad_pool/launch-transaction.json');
     const tx = readTransaction({ format: 'json', payload: Buffer.from(JSON.stringify(result)) });
     expect(extractEvents(tx, PROGRAM)).toEqual({

@@ -16,8 +16,8 @@ function readPairs(reply: unknown, base: string) {
   return reader.pairs();
 }
 
-describe('recorded replies', () => {
-  test('every catalogue row is read, with an absolute logo', () => {
+describe('recorded replies of the catalogue and the price source', () => {
+  test('every catalogue row is read, with an absolute logo URL', () => {
     const { pairs } = fixture('launchpad_catalogue/pairs.json') as { pairs: { mint: string }[] };
     const { rows, bad } = readPairs({ data: { pairs }, meta: {} }, BASE);
     expect(bad).toEqual([]);
@@ -35,7 +35,7 @@ describe('recorded replies', () => {
     });
   });
 
-  test('a price is the shortest text of the number, with its time and the launch caps', () => {
+  test('pricing has the price as the shortest text of its number, its time and the launch market caps', () => {
     const mint = 'Xsf9mBktVB9BSU5kf4nHxPq5hCBJ2j2ui3ecFGxPRGc';
     expect(readPricing(fixture('launchpad_catalogue/pricing.json'), mint)).toEqual({
       usd: '23.42589530363774',
@@ -46,7 +46,7 @@ describe('recorded replies', () => {
     });
   });
 
-  test('prices of the second source keep their text', () => {
+  test('prices of the price source keep their text, and a mint without a price has null', () => {
     const sol = 'So11111111111111111111111111111111111111112';
     const reply = fixture('price/prices.json');
     expect([...readPrices(reply, [sol, key(1)])]).toEqual([
@@ -59,7 +59,7 @@ describe('recorded replies', () => {
 
 const PAIR = { mint: key(1), symbol: 'A', name: 'Asset', decimals: 6, category: 'custom', launchable: true };
 
-test('a row that is none is left out with its reason and leaves the others alone', () => {
+test('an invalid catalogue row is left out with its reason, and the other rows are read', () => {
   const odd = [
     { ...PAIR, mint: 'no key' },
     { ...PAIR, decimals: 6.5 },
@@ -75,7 +75,7 @@ test('a row that is none is left out with its reason and leaves the others alone
   expect(bad[0]?.reason).toBe('pair.mint: no public key');
 });
 
-test('a mint that is listed with two numbers of decimals is left out, whichever is right', () => {
+test('a mint listed with two different numbers of decimals is left out; with the same, its last row counts', () => {
   const other = { ...PAIR, mint: key(2) };
   const pairs = [PAIR, other, { ...PAIR, decimals: 9 }, PAIR, { ...other, symbol: 'B' }];
   const { rows, bad } = readPairs({ data: { pairs } }, BASE);
@@ -83,7 +83,7 @@ test('a mint that is listed with two numbers of decimals is left out, whichever 
   expect(bad).toMatchObject([{ row: { mint: key(1) }, reason: expect.stringContaining('decimals') }]);
 });
 
-test('a pair that has no symbol or name yet is a pair all the same', () => {
+test('a pair without a symbol or a name is read with an empty one', () => {
   const { name: _, ...nameless } = { ...PAIR, mint: key(2), symbol: null };
   const { rows, bad } = readPairs({ data: { pairs: [nameless, { ...PAIR, name: null }] } }, BASE);
   expect(bad).toEqual([]);
@@ -93,7 +93,7 @@ test('a pair that has no symbol or name yet is a pair all the same', () => {
   ]);
 });
 
-test('a logo is told without a login, its own or that of the catalogue', () => {
+test('a logo URL contains no user name or password, neither its own nor those of the catalogue URL', () => {
   const logos = ['https://user:mark@images.example/a.png', '/a.png'];
   const pairs = logos.map((logoUrl, index) => ({ ...PAIR, mint: key(index), logoUrl }));
   const { rows } = readPairs({ data: { pairs } }, 'https://user:mark@pairs.example/v1');
@@ -103,7 +103,7 @@ test('a logo is told without a login, its own or that of the catalogue', () => {
   ]);
 });
 
-test('a missing readiness is no readiness, and a logo that is no address of the web is none', () => {
+test('a missing launchpadReady is false, and a logo that is not a web address is null', () => {
   const logos = ['javascript:alert(1)', 'data:text/html,x', '', 5, `/${'x'.repeat(3_000)}`];
   const pairs = logos.map((logoUrl, index) => ({ ...PAIR, mint: key(index), logoUrl }));
   const { rows } = readPairs({ data: { pairs } }, BASE);
@@ -119,13 +119,13 @@ test.each([
   { data: {} },
   { data: { pairs: {} } },
   { data: { pairs: Array(100_001).fill(PAIR) } },
-])('a reply without a list of sane length is malformed', (reply) => {
+])('a reply without a list of pairs, or with too many of them, is malformed (case %#)', (reply) => {
   expect(() => readPairs(reply, BASE)).toThrow(MalformedError);
 });
 
 const pricing = (reply: unknown) => readPricing(reply, key(1));
 
-test('a cap or multiple of zero is a reading; one below it, or no number, is none', () => {
+test('a launch market cap or multiple of zero is kept; a negative or non-numeric one is null', () => {
   const cap = (given: unknown) =>
     pricing({
       data: { marketCap: { startUsd: given, graduationUsd: given, graduationMultiple: given } },
@@ -137,7 +137,7 @@ test('a cap or multiple of zero is a reading; one below it, or no number, is non
   for (const given of [-1, '5', null, undefined, Number.NaN]) expect(cap(given)).toMatchObject(all(null));
 });
 
-test('a price that is not above zero, or no number, is none', () => {
+test('a price that is not a number above zero is null, as are all fields of an empty pricing', () => {
   for (const quoteUsd of [0, -1, '5', null, undefined, {}]) {
     expect(pricing({ data: { prices: { quoteUsd } } }).usd).toBeNull();
   }
@@ -150,7 +150,7 @@ test('a price that is not above zero, or no number, is none', () => {
   });
 });
 
-test('a price whose time cannot be read is no price of now', () => {
+test('a price with an unreadable time is malformed; one whose time is null has no time', () => {
   for (const observedAt of ['lately', '2026-02-30T04:42:27Z', '', {}, true, -1, 8.64e15]) {
     const reply = { data: { prices: { quoteUsd: 2, observedAt } } };
     expect(() => pricing(reply), String(observedAt)).toThrow(MalformedError);
@@ -159,7 +159,7 @@ test('a price whose time cannot be read is no price of now', () => {
 });
 
 test.each(['Asia/Tokyo', 'UTC', 'America/New_York'])(
-  'the time of a price is the same on a machine in %s: without a zone it is of UTC',
+  'the time of a price is read the same on a machine in %s, and as UTC where it names no zone',
   (zone) => {
     vi.stubEnv('TZ', zone);
     const at = (observedAt: string) => pricing({ data: { prices: { quoteUsd: 2, observedAt } } }).observedAt;
@@ -173,7 +173,7 @@ test.each(['Asia/Tokyo', 'UTC', 'America/New_York'])(
   },
 );
 
-test('a mint named like a part of every object has no price by that', () => {
+test('a price is null if it is negative, not a number, or of a mint named like an inherited property', () => {
   const reply = { success: true, data: { [key(2)]: '-5', [key(3)]: '1e-7', [key(4)]: 0.25, [key(5)]: 'x' } };
   const read = readPrices(reply, ['constructor', key(2), key(3), key(4), key(5)]);
   expect([...read.values()]).toEqual([null, null, '1e-7', '0.25', null]);

@@ -17,7 +17,7 @@ test.each([
   expect(scaledFloor(text, scale)).toBe(expected);
 });
 
-test('a decimal of whole digits and fraction is scaled as integers are', () => {
+test('scaling a random decimal gives the same as integer arithmetic', () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 10n ** 20n), fc.integer({ min: 0, max: 10 ** 10 - 1 }), (whole, fraction) => {
       const text = `${whole}.${String(fraction).padStart(10, '0')}`;
@@ -28,17 +28,20 @@ test('a decimal of whole digits and fraction is scaled as integers are', () => {
 });
 
 test.each([1, null, '', ' 1', '1,5', '0x10', 'NaN', 'Infinity', '1'.repeat(81), {}, []])(
-  '%j is no decimal string',
+  '%j is not a decimal string',
   (value) => {
     expect(() => decimalText(value, 'x')).toThrow(MalformedError);
   },
 );
 
-test.each(['1e400', '-1e400', '1e-400', `${'9'.repeat(60)}e1`])('%s is beyond all measure', (text) => {
-  expect(() => decimalText(text, 'x')).toThrow('x: out of range');
-});
+test.each(['1e400', '-1e400', '1e-400', `${'9'.repeat(60)}e1`])(
+  'the decimal %s is refused as out of range',
+  (text) => {
+    expect(() => decimalText(text, 'x')).toThrow('x: out of range');
+  },
+);
 
-test('the most digits that are taken are taken', () => {
+test('decimals with the most digits that are allowed are accepted', () => {
   for (const text of ['9'.repeat(60), `-${'9'.repeat(60)}`, `0.${'0'.repeat(59)}1`, '007.50', '1e-70'])
     expect(decimalText(text, 'x')).toBe(text);
   expect(scaledFloor(decimalText('-1e-70', 'x'), 6)).toBe(-1n);
@@ -50,23 +53,23 @@ test.each([
   ['1e-60', `0.${'0'.repeat(59)}1`],
   ['1e59', `1${'0'.repeat(59)}`],
   ['0e300', '0'],
-])('%s is written out: what is served has no exponent', (text, plain) => {
+])('%s is written out without an exponent, as it is served', (text, plain) => {
   expect(decimalText(text, 'x')).toBe(plain);
 });
 
-test('a price or a size is never below zero', () => {
+test('a price or a size below zero is refused', () => {
   for (const text of ['0', '-0', '0.5']) expect(amountText(text, 'x')).toBe(text);
   for (const text of ['-1', '-0.0000001', '-1e-7', '-1e-70'])
     expect(() => amountText(text, 'x')).toThrow('x: below zero');
 });
 
-test('half a surrogate pair, which the store does not take, is no text', () => {
+test('a text with half a surrogate pair is refused, because the store does not accept it', () => {
   expect(textOf('\u{1f600}', 'x')).toBe('\u{1f600}');
   for (const text of ['a\ud800', '\udc00'])
     expect(() => textOf(text, 'x')).toThrow('x: half a surrogate pair');
 });
 
-test('what is not JSON in UTF-8 is malformed, whatever the bytes', () => {
+test('random bytes parse as JSON or throw MalformedError, and invalid UTF-8 is malformed', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       try {

@@ -13,18 +13,21 @@ test.each([
   ['a.json', { reason: 'the metadata uri is no URL' }],
   ['', { reason: 'the metadata uri is no URL' }],
   [`https://x.example/${'a'.repeat(2_000)}`, { reason: 'the metadata uri is no URL' }],
-])('the document of %.60s is found, or the reason says why not', (uri, expected) => {
-  expect(documentUrl(uri, 'https://gateway.example', false)).toEqual(expected);
-});
+])(
+  'the metadata uri %.60s gives the URL of the document, or the reason why there is none',
+  (uri, expected) => {
+    expect(documentUrl(uri, 'https://gateway.example', false)).toEqual(expected);
+  },
+);
 
-test('plain http counts where private addresses do, and ipfs needs a gateway', () => {
+test('a plain http uri is accepted only where it is allowed, and an ipfs uri needs a gateway', () => {
   expect(documentUrl('http://127.0.0.1/a.json', null, true)).toEqual({ url: 'http://127.0.0.1/a.json' });
   expect(documentUrl('ipfs://bafy', null, true)).toEqual({
     reason: 'the metadata is on ipfs and IPFS_GATEWAY is not set',
   });
 });
 
-test('an image is an address of the web, ipfs or arweave', () => {
+test('an image is a URL of the web, ipfs or arweave; scripts, data URLs and anything else are malformed', () => {
   for (const image of ['https://x.example/a.png', 'ipfs://bafy', 'ar://abc']) {
     expect(readImage({ image })).toBe(image);
   }
@@ -34,7 +37,7 @@ test('an image is an address of the web, ipfs or arweave', () => {
   }
 });
 
-test('what an image address holds cannot break out of where it is shown', () => {
+test('characters of an image URL that could break out of HTML are percent-encoded', () => {
   expect(readImage({ image: 'https://x.example/"><script>\u0000\u2028' })).toBe(
     'https://x.example/%22%3E%3Cscript%3E%00%E2%80%A8',
   );

@@ -11,8 +11,8 @@ import { fixture } from '../support/fixtures.ts';
 
 const NOW = Date.parse('2026-11-01T00:00:00Z');
 
-describe('recorded replies', () => {
-  test('an option instrument', () => {
+describe('recorded replies of the options venue', () => {
+  test('an option instrument is read with its amounts, strike and expiry', () => {
     expect(readInstrument(fixture('options_venue/v2-get_instrument-option.json'), NOW)).toEqual({
       name: 'ETH-20261225-3500-C',
       live: true,
@@ -26,19 +26,19 @@ describe('recorded replies', () => {
     });
   });
 
-  test('a perpetual is no option', () => {
+  test('a perpetual is malformed as an option instrument', () => {
     const { result } = fixture('options_venue/v3-get_all_instruments-perp.json') as {
       result: { instruments: unknown[] };
     };
     expect(() => readInstrument(result.instruments[0], NOW)).toThrow(MalformedError);
   });
 
-  test('a quote that is priced by no model is a quote all the same, without delta and iv', () => {
+  test('a quote without option pricing is read with a delta and iv of null', () => {
     const reply = fixture('options_venue/v2-get_ticker-perp-2025-01-06.json');
     expect(readTicker(resultOf(reply))).toMatchObject({ delta: null, iv: null });
   });
 
-  test('a quote with slim keys keeps every digit, price and size apart', () => {
+  test('a quote with short keys is read with every digit and with prices and amounts told apart', () => {
     const [first, second] = fixture('options_venue/ticker_slim-option-two-sided.json') as {
       ticker: unknown;
     }[];
@@ -61,7 +61,7 @@ describe('recorded replies', () => {
     });
   });
 
-  test('an empty book is zeros, as the venue writes it', () => {
+  test('an empty order book is read as zeros, as the venue writes it', () => {
     const { response } = fixture('options_venue/v3-get_tickers-option-empty-book.json') as {
       response: { result: { tickers: Record<string, unknown> } };
     };
@@ -74,7 +74,7 @@ describe('recorded replies', () => {
     });
   });
 
-  test('a quote with long keys', () => {
+  test('a quote with long keys is read', () => {
     expect(readTicker(fixture('options_venue/v2-get_ticker-option-synthetic.json'))).toEqual({
       bestBidPrice: '118.0',
       bestBidAmount: '5',
@@ -88,7 +88,7 @@ describe('recorded replies', () => {
     });
   });
 
-  test('the currencies that have options', () => {
+  test('a currency that has options is read with its spot price', () => {
     expect(readCurrencies(resultOf(fixture('options_venue/v3-get_all_currencies.json')))).toEqual({
       rows: [{ currency: 'BTC', spotPrice: '84829.66932265963', hasOptions: true, hasPerps: true }],
       bad: [],
@@ -134,7 +134,7 @@ test.each([
   expect(() => readInstrument({ ...INSTRUMENT, ...more }, NOW)).toThrow(MalformedError);
 });
 
-test('currencies of the second version name their instrument types', () => {
+test('currencies of API version 2 are read by their instrument types; those without options are left out', () => {
   const rows = [
     { currency: 'ETH', instrument_types: ['erc20', 'option', 'perp'], spot_price: '3500.5' },
     { currency: 'DOGE', instrument_types: ['perp'], spot_price: '0.1' },
@@ -147,7 +147,7 @@ test('currencies of the second version name their instrument types', () => {
 });
 
 test.each(['-7', '1e400', '', 'x', 3500, true, {}])(
-  'a currency whose price is %j has none that can be read, and leaves the others alone',
+  'a currency whose price is %j gets a price of null with the reason, and the others are read',
   (price) => {
     const rows = [
       { currency: 'ETH', option: {}, spot_price: price },
@@ -164,7 +164,7 @@ test.each(['-7', '1e400', '', 'x', 3500, true, {}])(
   },
 );
 
-test('rows that are no currency, and one that is there twice, are left out with the reason', () => {
+test('invalid rows, and a currency that is listed twice, are left out with the reason', () => {
   const twice = ['3500', '1'].map((price) => ({ currency: 'ETH', option: {}, spot_price: price }));
   const odd = [5, null, { currency: 5, option: {} }, { currency: 'x'.repeat(51), option: {} }];
   const { rows, bad } = readCurrencies([...odd, ...twice, { currency: 'BTC', option: {} }]);
@@ -173,7 +173,7 @@ test('rows that are no currency, and one that is there twice, are left out with 
   expect(bad.at(-1)?.reason).toBe('currencies: the same one twice');
 });
 
-test('a list of which no row can be read is none; in one that is empty, or without options, there are none', () => {
+test('a list with rows of which none can be read is an error; one without options, or empty, gives no rows', () => {
   expect(() => readCurrencies([5, null])).toThrow(/none of 2 rows can be read: currency: no object/);
   expect(() => readCurrencies({})).toThrow(MalformedError);
   const without = { currency: 'USDC', option: null };
@@ -181,7 +181,7 @@ test('a list of which no row can be read is none; in one that is empty, or witho
   for (const none of [[], [without]]) expect(readCurrencies(none)).toEqual({ rows: [], bad: [] });
 });
 
-test('of delta and iv each may be missing alone; prices may not', () => {
+test('a quote may lack delta, iv or both, but not a price', () => {
   const text = '1';
   const ticker = { t: 1, b: text, B: text, a: text, A: text, M: text, I: text };
   const pricing = (option_pricing: unknown) => {
@@ -194,7 +194,7 @@ test('of delta and iv each may be missing alone; prices may not', () => {
   expect(() => readTicker({ ...ticker, M: null })).toThrow(MalformedError);
 });
 
-test('a reply is judged by its error, whose code comes as a number or as text', () => {
+test('a reply with an error is a refusal with its code, given as number or text; else it gives its result', () => {
   expect(resultOf({ id: 1, result: [] })).toEqual([]);
   expect(resultOf({ id: 1, result: null, error: null })).toBeNull();
   for (const code of [12001, '12001']) {
@@ -205,7 +205,7 @@ test('a reply is judged by its error, whose code comes as a number or as text', 
 });
 
 test.each([null, 1, 'x', [], {}, { error: 'x' }, { error: { code: 'x' } }, { error: { code: {} } }])(
-  '%j is no reply',
+  '%j is malformed as a reply',
   (reply) => {
     expect(() => resultOf(reply)).toThrow(MalformedError);
   },

@@ -8,23 +8,26 @@ describe('recorded account states', () => {
     ['live-2026-10-06', { equity: 41085992921346n, notional: 0n, time: 1791304588904 }],
     ['docs-isolated', { equity: 13109482328n, notional: 100027650n, time: 1708622398623 }],
     ['empty-account', { equity: 0n, notional: 0n, time: 1769754306819 }],
-  ])('%s: isolated positions count, all ten digits are read and rounded down', (name, expected) => {
-    expect(readClearinghouseState(fixture(`perp_venue/clearinghouseState-${name}.json`))).toEqual(expected);
-  });
+  ])(
+    '%s: equity and notional are rounded down to six decimals and include isolated positions',
+    (name, expected) => {
+      expect(readClearinghouseState(fixture(`perp_venue/clearinghouseState-${name}.json`))).toEqual(expected);
+    },
+  );
 
-  test('one of 2023 tells no time', () => {
+  test('the account state recorded in 2023 has no time', () => {
     const { body } = fixture('perp_venue/clearinghouseState-2023-03-27.json') as { body: unknown };
     expect(readClearinghouseState(body)).toEqual({ equity: 1182312496n, notional: 3434815334n, time: null });
   });
 
-  test('a time that is null is none either', () => {
+  test('an account state whose time is null has no time', () => {
     expect(readClearinghouseState({ ...STATE, time: null })).toMatchObject({
       time: null,
       equity: 1_500_000n,
     });
   });
 
-  test('another reply is no account state', () => {
+  test('a reply of another kind is malformed as an account state', () => {
     const { body } = fixture('perp_venue/userRateLimit-2025-08-22.json') as { body: unknown };
     expect(() => readClearinghouseState(body)).toThrow(MalformedError);
   });
@@ -32,7 +35,7 @@ describe('recorded account states', () => {
 
 const STATE = { marginSummary: { accountValue: '1.5', totalNtlPos: '2' }, time: 5 };
 
-test('a loss below zero is rounded down, not towards zero', () => {
+test('a negative equity is rounded down, not towards zero', () => {
   const marginSummary = { ...STATE.marginSummary, accountValue: '-0.00000001' };
   expect(readClearinghouseState({ ...STATE, marginSummary }).equity).toBe(-1n);
 });
@@ -52,11 +55,11 @@ test.each([
   { ...STATE, time: 1.5 },
   { ...STATE, time: -1 },
   { ...STATE, time: Number.MAX_SAFE_INTEGER },
-])('%j is no account state', (reply) => {
+])('%j is malformed as an account state', (reply) => {
   expect(() => readClearinghouseState(reply)).toThrow(MalformedError);
 });
 
-test('only the modes without shared collateral say that the account value is the equity', () => {
+test('the account value is the equity only in modes without shared collateral; other modes are malformed', () => {
   expect(['unifiedAccount', 'portfolioMargin', 'disabled', 'default'].map(valueIsEquity)).toEqual([
     false,
     false,
@@ -66,7 +69,7 @@ test('only the modes without shared collateral say that the account value is the
   for (const odd of ['other', '', null, {}, 1]) expect(() => valueIsEquity(odd)).toThrow(MalformedError);
 });
 
-test('a remote account is an address only where its first twelve bytes are empty', () => {
+test('a remote account is an address only if its first twelve bytes are zero and the other twenty are not', () => {
   const hex = 'ab'.repeat(20);
   expect(perpAddress('00'.repeat(12) + hex)).toBe(`0x${hex}`);
   expect(perpAddress(`${'00'.repeat(11)}01${hex}`)).toBeNull();
