@@ -5,11 +5,11 @@ import { createConnections } from '../../../ingest/log/kafka/broker-connections.
 
 const closed = (socket: net.Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
 
-test('a connection to a broker that has ended waits for nothing, however often the client lets go of it', async () => {
+test('unref on a closed broker connection adds no listener, however often it is called', async () => {
   const server = net.createServer((peer) => peer.resume());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as net.AddressInfo;
-  // The clock stands: a broker that is left alone stays so for the whole test.
+  // The clock stands still: the silent broker gets no new connection for the whole test.
   const connections = createConnections(() => 0);
   const connect = () =>
     connections
@@ -28,7 +28,7 @@ test('a connection to a broker that has ended waits for nothing, however often t
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('a silent broker is left alone for no longer because the time of the machine was put back', () => {
+test('a silent broker regains its place in the order after a minute, even when the system clock is put back', () => {
   const [silent, other] = ['192.0.2.1:9092', '192.0.2.2:9092'];
   const connections = createConnections();
   connections.timedOut(silent);

@@ -166,7 +166,7 @@ const plain = (value: LogRecord) =>
     Object.entries(value).map(([name, field]) => [name, field instanceof Uint8Array ? [...field] : field]),
   );
 
-test(`every record comes back from its bytes as it was (seed ${SEED})`, () => {
+test(`every record decodes from its bytes unchanged (seed ${SEED})`, () => {
   fc.assert(
     fc.property(record, (value) => {
       expect(plain(decodeRecord(encodeRecord(value)))).toEqual(plain(value));
@@ -175,7 +175,7 @@ test(`every record comes back from its bytes as it was (seed ${SEED})`, () => {
   );
 });
 
-test(`bytes that are cut, longer or of another version are no record (seed ${SEED})`, () => {
+test(`bytes that are cut short, too long or of another version are an unreadable record (seed ${SEED})`, () => {
   fc.assert(
     fc.property(record, fc.nat(), (value, place) => {
       const encoded = encodeRecord(value);
@@ -190,7 +190,7 @@ test(`bytes that are cut, longer or of another version are no record (seed ${SEE
   );
 });
 
-test('a reading of a log of before, of a token account, is read as one that nobody asks for', () => {
+test('a reading of an older log that has tokenAccount is read with venueAccount instead', () => {
   const told = {
     ...{ type: 'venue_account', venue: 'perp', equity: '1', notional: null, reason: null },
     ...{ reachable: true, error: null, venueTime: null },

@@ -38,7 +38,7 @@ const BEGUN = [
 ];
 
 describe.skipIf(missing !== null)(
-  `of which program a log is${missing === null ? '' : ` (${missing})`}`,
+  `the program that a log belongs to${missing === null ? '' : ` (${missing})`}`,
   () => {
     let brokers: string[];
     let ours: KafkaClient;
@@ -115,7 +115,7 @@ describe.skipIf(missing !== null)(
       expect(names).toEqual([]);
     }
 
-    test('it is refused to another before anything of it is applied, or asked where it ends', async () => {
+    test("a process of another program is refused the log's position and applies nothing of it", async () => {
       await append(theirs, BEGUN);
       await expectRefused(THEIRS, ours, OURS);
       expect(await readLogPosition(theirs, prefix, nothingApplied)).toEqual({ slot: 6n, followed: 6n });
@@ -124,7 +124,7 @@ describe.skipIf(missing !== null)(
       await awaited(() => expect(names).toHaveLength(2 * 2 + 4 + 2));
     });
 
-    test('it is told by what retention has left of it', async () => {
+    test('the last record that retention leaves in each partition is enough to refuse another program', async () => {
       await append(theirs, BEGUN);
       const admin = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING }).admin();
       await admin.connect();
@@ -139,13 +139,13 @@ describe.skipIf(missing !== null)(
       await expectRefused(THEIRS, ours, OURS);
     });
 
-    test('it is told by a first start that was killed before every partition had a record', async () => {
+    test('a log begun by a start that was killed before all partitions had records is refused to another program', async () => {
       await append(theirs, [gapRecord(0n, 5n)]);
       await expectRefused(THEIRS, ours, OURS);
       expect(await readLogPosition(theirs, prefix, nothingApplied)).toBe(null);
     });
 
-    test('a log of before is of who goes on with it, and whoever reads it as before has all of it', async () => {
+    test('a log written without program names belongs to the program that continues it; older readers read it all', async () => {
       await append(older, BEGUN);
       expect(await readLogPosition(ours, prefix, nothingApplied)).toEqual({ slot: 6n, followed: 6n });
       await assertLogOfProgram(ours, prefix, nothingApplied);
@@ -158,7 +158,7 @@ describe.skipIf(missing !== null)(
         await awaited(() => expect(reading.names.toSorted()).toEqual(expected.toSorted()));
     });
 
-    test('where two were first in one at once, who reads it already ends before what is of the other', async () => {
+    test('a reader ends before the first record of another program when both programs write to one log', async () => {
       await append(ours, BEGUN);
       const { names, ended } = read(ours, 'own');
       await awaited(() => expect(names).toHaveLength(2 * 2 + 4 + 2));
@@ -173,7 +173,7 @@ describe.skipIf(missing !== null)(
       expect(names).not.toContain('marker 7');
     });
 
-    test('npm start says so before an empty database has anything of it, and goes on with its own', async () => {
+    test("npm start refuses another program's log before it writes to the database, and opens its own", async () => {
       await append(theirs, BEGUN);
       const store = await freshDatabase();
       running.push(() => store.close());

@@ -40,7 +40,7 @@ async function read(
 
 const count = (batches: readonly LogBatch[]) => batches.reduce((sum, { entries }) => sum + entries.length, 0);
 
-test('offsets go on from the stored ones, and markers reach both topics', async () => {
+test('offsets continue from the stored ones, and a marker goes to both accounts and transactions', async () => {
   const log = createMemoryLog({ startOffsets: { accounts: 7n } });
   await log.append([account(1n), marker(1n)]);
   const batches = await read(log, (all) => count(all) === 3);
@@ -55,7 +55,7 @@ test('offsets go on from the stored ones, and markers reach both topics', async 
   expect(transactions.map(({ offset }) => offset)).toEqual([0n]);
 });
 
-test('a batch ends behind a marker where one is inside the limit, else at the limit', async () => {
+test('a batch ends after the last marker within the limit, or at the limit if there is none', async () => {
   const log = createMemoryLog({ startOffsets: {}, maxBatch: 4 });
   await log.append([
     account(1n),
@@ -107,7 +107,7 @@ test('a batch that fails is handed out again, whole', async () => {
   ]);
 });
 
-test('where nobody waits for it, what comes behind a batch goes together, and at once when somebody does', async () => {
+test('records after a batch are gathered into one batch until a client waits for them', async () => {
   let held = 3_600_000;
   const log = createMemoryLog({ startOffsets: {}, lingerMs: () => held });
   const stop = new AbortController();
@@ -128,7 +128,7 @@ test('where nobody waits for it, what comes behind a batch goes together, and at
   await running;
 });
 
-test('what is told once is acknowledged when it is applied, however often that fails before', async () => {
+test('an append with a record that never comes again resolves once it is applied, after failed tries', async () => {
   const log = createMemoryLog({ startOffsets: {} });
   const unseen: LogRecord = { kind: 'unseen', address: new Uint8Array(32), slot: 3n };
   let applied = 0;
@@ -147,7 +147,7 @@ test('what is told once is acknowledged when it is applied, however often that f
   expect(await acknowledged).toBe(2);
 });
 
-test('what is told once to a log that ends unread is let go, before its end and behind it', async () => {
+test('an append with a record that never comes again resolves when the log ends, or has ended, unread', async () => {
   const log = createMemoryLog({ startOffsets: {} });
   const unseen: LogRecord = { kind: 'unseen', address: new Uint8Array(32), slot: 3n };
   const stop = new AbortController();
@@ -160,7 +160,7 @@ test('what is told once to a log that ends unread is let go, before its end and 
   await log.append([unseen]);
 });
 
-test('of a batch what was lost for a moment stays lost, and its next try has it again', async () => {
+test('owned() of a batch stays false for the rest of a try once it was false, and is asked anew in the next', async () => {
   const answers = [true, false, true];
   const log = createMemoryLog({ startOffsets: {}, owned: () => answers.shift() ?? true });
   const told: boolean[] = [];
@@ -178,7 +178,7 @@ test('of a batch what was lost for a moment stays lost, and its next try has it 
   expect(told).toEqual([true, false, false, true, true, true]);
 });
 
-test('a database that has less than was handed out ends it, with what to do, and lets go who waits for it', async () => {
+test('an offset gap in the database ends the log, asks for a restart and resolves waiting appends', async () => {
   const log = createMemoryLog({ startOffsets: {}, maxBytes: 1_000 });
   const unseen: LogRecord = { kind: 'unseen', address: new Uint8Array(32), slot: 3n };
   const waiting = [log.append([account(1n, 2_000), unseen]), log.append([account(2n)])];
