@@ -24,7 +24,7 @@ const [BEFORE, NOW] = [2, 3];
 const NOBODY = 'http://127.0.0.1:1';
 
 describe.skipIf(missing !== null)(
-  `a log with more partitions than its database is filled from${missing === null ? '' : ` (${missing})`}`,
+  `a log with more partitions than its database was filled from${missing === null ? '' : ` (${missing})`}`,
   () => {
     const prefix = `added-${process.pid}-${Date.now()}`;
     const clickhouseUrl = freshDatabaseUrl();
@@ -49,7 +49,7 @@ describe.skipIf(missing !== null)(
     });
 
     for (const command of ['ingest', 'backfill'] as const) {
-      test(`${command} ends with what to do, and appends nothing`, async () => {
+      test(`npm run ${command} exits with an error that says what to do, and appends nothing`, async () => {
         const { child, ended } = startCommand(command, {
           ...{ KAFKA_BROKERS: brokers.join(','), KAFKA_TOPIC_PREFIX: prefix, CLICKHOUSE_URL: clickhouseUrl },
           ...{ SOLANA_RPC_URL: NOBODY, YELLOWSTONE_ENDPOINT: NOBODY, DATA_DIR: dataDir },
@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)(
     }
 
     for (const args of [[], ['--from', '0'], ['--dead-letters']]) {
-      test(`replay ${args.join(' ')} ends with what to do, and fills nothing`, async () => {
+      test(`npm run replay with "${args.join(' ')}" exits with an error that says what to do, and begins no replay`, async () => {
         const { child, ended } = startCommand(
           'replay',
           {
@@ -90,7 +90,7 @@ describe.skipIf(missing !== null)(
       });
     }
 
-    test('a reader that is given the new one ends with what to do, and applies nothing', async () => {
+    test('a reader that is assigned an added partition ends with an error that says so, and applies nothing', async () => {
       const writer = createKafkaWriter(client, prefix);
       await writer.append([markerRecord(5n)]);
       await writer.close();

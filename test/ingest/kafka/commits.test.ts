@@ -24,7 +24,7 @@ const optionsOf = (most: number) => ({
   size: createBatchSize(most),
 });
 
-test('an offset is committed once its batch was applied, however often that fails, and not before', async () => {
+test('an offset is committed only after its batch is applied, after however many failed tries', async () => {
   const steps: string[] = [];
   let failures = 2;
   const apply = async ({ entries }: { entries: readonly { offset: bigint }[] }) => {
@@ -41,11 +41,11 @@ test('an offset is committed once its batch was applied, however often that fail
   ]);
 });
 
-test('who loses a partition over a batch tries half of it next, and more again once that is applied', async () => {
+test('a reader that loses its partition while applying a batch halves the next one, then grows again', async () => {
   const offsets = Array.from({ length: 1_000 }, (_, at) => BigInt(at));
   const options = optionsOf(800);
   const tried: number[] = [];
-  // So many messages are applied before the session ends.
+  // The most records that can be applied before the session ends.
   const inTime = 250;
   const read = async (from: number) => {
     let isOwned = true;
@@ -69,7 +69,7 @@ test('who loses a partition over a batch tries half of it next, and more again o
   expect(next).toBe(1_000);
 });
 
-test('who loses a partition over any two records gets on one by one', async () => {
+test('a reader that loses its partition with any batch of two or more goes on one record at a time', async () => {
   const offsets = Array.from({ length: 60 }, (_, at) => BigInt(at));
   const options = optionsOf(5_000);
   let next = 0;

@@ -72,7 +72,7 @@ describe.skipIf(missing !== null)(
       return (await Promise.all(all)).flat();
     };
 
-    test('is gone on with behind what is applied, and is no new one', async () => {
+    test('has the position of the last applied markers', async () => {
       await log.append([accountRecord(6n, 1), { ...markerRecord(6n), followed: { slot: 4n, blockTime: 4 } }]);
       await applyUpTo(6n);
       for (const { topic, partition } of await places()) await drop(topicName(prefix, topic), partition);
@@ -80,7 +80,7 @@ describe.skipIf(missing !== null)(
       expect(await log.position()).toEqual({ slot: 6n, followed: 4n });
     });
 
-    test('is so where a partition has records without a marker, and another has newer ones', async () => {
+    test('takes the applied marker for a partition that has records left but no marker', async () => {
       // One of them has an account beside its marker.
       const [shorter, longer] = (await places())
         .filter(({ topic }) => topic === 'accounts')
@@ -98,7 +98,7 @@ describe.skipIf(missing !== null)(
       expect(await log.position()).toEqual({ slot: 7n, followed: 7n });
     });
 
-    test('is a new one where not all that was dropped is applied, or nothing is', async () => {
+    test('has no position, like a new log, when records that it lost were not applied, or nothing was', async () => {
       await log.append([markerRecord(9n)]);
       await applyUpTo(9n);
       for (const { topic, partition } of await places()) await drop(topicName(prefix, topic), partition);

@@ -15,7 +15,7 @@ const COUNT = 160;
 /** As much data as a transaction's inner calls can have; compressed, less than a kilobyte. */
 const LARGE = new Uint8Array(646_000).fill(7);
 
-describe.skipIf(missing !== null)(`a fetch${missing === null ? '' : ` (${missing})`}`, () => {
+describe.skipIf(missing !== null)(`a Kafka fetch${missing === null ? '' : ` (${missing})`}`, () => {
   let client: KafkaClient;
   beforeAll(async () => {
     client = createKafkaClient(
@@ -25,7 +25,7 @@ describe.skipIf(missing !== null)(`a fetch${missing === null ? '' : ` (${missing
   });
   afterAll(() => client.close());
 
-  test('brings no more than 64 MB of what is small in the log alone, and the next ones all the rest', async () => {
+  test('unpacks about 64 MB of highly compressed records at most, and the next ones bring the rest in order', async () => {
     const prefix = `test-${process.pid}-${Date.now()}`;
     await ensureTopics(client, { prefix, partitions: 2, replication: null, retentionMs: '-1' });
     const writer = createKafkaWriter(client, prefix);

@@ -12,7 +12,7 @@ describe.skipIf(missing !== null)(
   () => {
     const { cluster, stage, open, start, expectWhole } = useKafkaStream(SEED, 3);
 
-    test('loses nothing while a broker is frozen, its partitions move to the others, and it comes back', async () => {
+    test('loses nothing while each broker in turn is frozen and its partitions move to the others', async () => {
       await open();
       start();
       const partitions = () => [...stage().model.marked.values()];

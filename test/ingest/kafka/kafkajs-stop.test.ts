@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import '../../../ingest/log/kafka/client.ts';
 import type { Runner } from '../../../ingest/log/kafka/kafkajs/stop.ts';
 
-/** More requests than any series that ends by itself. */
+/** More looks at the brokers than a consumer that stops can take. */
 const FOR_EVER = 1_000;
 
 type Options = { consumerGroup: object; [name: string]: unknown };
@@ -11,7 +11,7 @@ const KafkaRunner = createRequire(import.meta.url)('kafkajs/src/consumer/runner.
   options: Options,
 ) => Runner & { start(): Promise<void>; stop(): Promise<void> };
 
-test('a consumer that is stopped while a broker comes and another does not answer ends', async () => {
+test('a kafkajs consumer stops even when a broker joins while another has not answered yet', async () => {
   const fetching = Promise.withResolvers<void>();
   const renewing = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();

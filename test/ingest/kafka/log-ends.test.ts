@@ -27,7 +27,7 @@ function cutLog() {
   return { log, client };
 }
 
-test('a log that ends before what was appended to it is written to no more once the connection was lost', async () => {
+test('a writer that reconnects to a log that has lost its end reports that and sends nothing more', async () => {
   const { log, client } = cutLog();
   const told = Promise.withResolvers<never>();
   const writer = createKafkaWriter(client, 'x', told.reject);
@@ -42,7 +42,7 @@ test('a log that ends before what was appended to it is written to no more once 
   expect(log.sends).toBe(1);
 });
 
-test('one that takes records before that end, on a connection that held, is told too', async () => {
+test('an append that lands before the known end of the log fails, also without a reconnect', async () => {
   const { log, client } = cutLog();
   const writer = createKafkaWriter(client, 'x');
   await writer.append([accountRecord(1n, 1)]);
@@ -50,7 +50,7 @@ test('one that takes records before that end, on a connection that held, is told
   await expect(writer.append([accountRecord(2n, 1)])).rejects.toThrow('goes on at 5');
 });
 
-test('one that has lost letters or readings takes more of them, on a connection that held and on another', async () => {
+test('dead letters and readings are still appended where their topic has lost its end, also after a reconnect', async () => {
   const letter: LogRecord = {
     ...({ kind: 'dead-letter', source: 'stream', what: 'event', where: 'x', reason: 'r' } as const),
     ...{ slot: 1n, bytes: new Uint8Array(3) },
@@ -70,7 +70,7 @@ test('one that has lost letters or readings takes more of them, on a connection 
   }
 });
 
-test('an end that is not told at once is waited for, and an acknowledgement without a place says nothing', async () => {
+test('an older end is an error only if it persists, and an acknowledgement without an offset is ignored', async () => {
   const { log, client } = cutLog();
   const ends = createLogEnds(client, 1);
   ends.appended(TOPIC, 0, 8n, 2);

@@ -81,7 +81,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     return self;
   }
 
-  test('topics are made once, and again is no harm', async () => {
+  test('topics are created once, and creating them again changes nothing', async () => {
     await freshTopics();
     const settings = { prefix, partitions: 9, replication: null, retentionMs: '-1' };
     expect(await ensureTopics(client, settings)).toEqual([]);
@@ -90,7 +90,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     ).toBe(PARTITIONS);
   });
 
-  test('topics that the brokers do not make end the start with what they say, and the variables it is about', async () => {
+  test('topics that the brokers refuse to create are a ConfigError with their reason and the variables', async () => {
     const settings = { prefix: `${prefix}-none`, partitions: 9, replication: 100, retentionMs: '-1' };
     const made = ensureTopics(client, settings).catch(notReached('KAFKA_BROKERS'));
     await expect(made).rejects.toMatchObject({
@@ -101,7 +101,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     });
   });
 
-  test('what is appended is read back whole: each key in order, markers on every partition', async () => {
+  test('appended records are read back completely and in order, with markers on every partition', async () => {
     await freshTopics();
     const writer = createKafkaWriter(client, prefix);
     for (let slot = 1n; slot <= 5n; slot += 1n) {
@@ -125,7 +125,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     }
   });
 
-  test('what is larger than a broker takes comes whole, in its place', async () => {
+  test('a record larger than a broker accepts is read back whole and in its place', async () => {
     await freshTopics();
     const writer = createKafkaWriter(client, prefix);
     const large = accountRecord(1n, 1, new Uint8Array(2_500_000).fill(7));
@@ -140,7 +140,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     expect(Buffer.compare(accounts()[0]?.data ?? Buffer.alloc(0), large.data)).toBe(0);
   });
 
-  test('a batch that fails is handed out again, and what was applied is not read by the next member', async () => {
+  test('a failed batch is handed out again, and applied records are not read by the next member', async () => {
     await freshTopics();
     const writer = createKafkaWriter(client, prefix);
     await writer.append([accountRecord(1n, 1), markerRecord(1n)]);
@@ -158,7 +158,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     expect(new Set(second.names())).toEqual(new Set(['account 2', 'gap 3']));
   });
 
-  test('a database that was lost has everything read again, whatever its group has committed', async () => {
+  test('the whole log is read again when the database was lost, despite the offsets its group committed', async () => {
     await freshTopics();
     const writer = createKafkaWriter(client, prefix);
     await writer.append([accountRecord(1n, 1), transactionRecord(1n, 1), markerRecord(1n)]);
@@ -181,7 +181,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     expect(new Set(second.names())).toEqual(new Set([...first.names(), 'marker 2']));
   });
 
-  test('what was appended later than what is applied tells that a log has lost its end and grown past it', async () => {
+  test('a log that lost its end and grew past the applied offset is recognised by later write times', async () => {
     await freshTopics();
     const writer = createKafkaWriter(client, prefix);
     const append = async (slot: bigint) => {
@@ -208,7 +208,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     await append(4n);
     await writer.close();
     await expect(reaches(1n)).resolves.toBeUndefined();
-    // As if a log applied up to 3 had been cut off behind 1.
+    // As if the log had been cut off after offset 1, when it was applied up to offset 3.
     await expect(reaches(3n)).rejects.toThrow(/has grown past it: .* but 2 was written later/);
   });
 
@@ -243,7 +243,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     });
   });
 
-  test('the position is the lowest last marker, however far behind it stands', async () => {
+  test('the position is the lowest last marker, even 1,500 records before the end', async () => {
     await freshTopics();
     expect(await readLogPosition(client, prefix, nothingApplied)).toBe(null);
     const writer = createKafkaWriter(client, prefix);
@@ -254,7 +254,7 @@ describe.skipIf(missing !== null)(`the log on Kafka${missing === null ? '' : ` (
     expect(await readLogPosition(client, prefix, nothingApplied)).toEqual({ slot: 7n, followed: 7n });
   });
 
-  test('the position is read past what is no record, wherever in the log it stands', async () => {
+  test('the position is found past messages that are not records, between markers and at the end', async () => {
     await freshTopics();
     const writer = createKafkaWriter(client, prefix);
     await writer.append([markerRecord(6n)]);

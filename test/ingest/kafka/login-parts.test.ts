@@ -13,7 +13,7 @@ test.each([
   ['KAFKA_SASL_MECHANISM', { KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD }],
   ['KAFKA_SASL_USERNAME', { KAFKA_SASL_MECHANISM, KAFKA_SASL_PASSWORD }],
   ['KAFKA_SASL_PASSWORD', { KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME }],
-])('a login without %s is told in a sentence, and not left out', (missing, given) => {
+])('an incomplete Kafka login without %s is an error that names it', (missing, given) => {
   const config = readConfig({ KAFKA_BROKERS: '127.0.0.1:1', ...given });
   const open = () => openKafka(config, createLogger('silent', 'test'));
   expect(open).toThrow(new RegExp(`^${missing} is not set: KAFKA_SASL_\\w+ needs it$`));

@@ -21,7 +21,7 @@ import { markerRecord } from '../support/records.ts';
 const missing = brokerMissing();
 
 describe.skipIf(missing !== null)(
-  `a group whose place in the log the brokers have forgotten${missing === null ? '' : ` (${missing})`}`,
+  `a materialiser group whose committed offsets the brokers have deleted${missing === null ? '' : ` (${missing})`}`,
   () => {
     const prefix = `forgotten-${process.pid}-${Date.now()}`;
     let client: KafkaClient;
@@ -81,7 +81,7 @@ describe.skipIf(missing !== null)(
         await client.deleteGroup(materialiserGroup(prefix, store.database));
       });
 
-    test('has whoever fills the database by it say that the log is read again, and of how many records', async () => {
+    test('makes npm start warn once that the log is read again, and how many records that is', async () => {
       expect(await work(1n)).not.toContain('read again');
       expect(await work(2n)).not.toContain('read again');
       await forget();
@@ -90,7 +90,7 @@ describe.skipIf(missing !== null)(
       expect(await work(4n)).not.toContain('read again');
     });
 
-    test('is told by materialise too', async () => {
+    test('makes npm run materialise warn, too', async () => {
       await work(5n);
       const records = [...(await appliedOffsets(store)).values()].reduce((sum, last) => sum + last + 1n, 0n);
       await forget();

@@ -20,12 +20,12 @@ test('a marker goes to every partition of accounts and transactions, after every
   expect(new Set(places).size).toBe(7);
 });
 
-test('a request to work sums out again goes to the partition that it names', () => {
+test('a recompute record goes to the partition that it names', () => {
   const [round] = planRounds([{ kind: 'recompute', partition: 2, mints: ['m'], slots: [0n] }], PARTITIONS);
   expect(round?.map(({ topic, partition }) => [topic, partition])).toEqual([['transactions', 2]]);
 });
 
-test('the last of several markers stands for all of them', () => {
+test('of several markers in one append only the last is sent, and covers the slots of all', () => {
   const slots = [1n, 2n, 3n].flatMap((slot) => [accountRecord(slot, Number(slot)), markerRecord(slot)]);
   expect(planRounds(slots, PARTITIONS).map((round) => new Set(namesOf(round)))).toEqual([
     new Set(['account 1', 'account 2', 'account 3']),
@@ -42,7 +42,7 @@ const sentMarkers = (records: readonly LogRecord[]) => {
     .flatMap((record) => (record.kind === 'marker' ? [[record.slot, record.parent]] : []));
 };
 
-test('a marker is sent itself where slots are missing behind it, an hour begins, or it tells of slots that were missed', () => {
+test('an earlier marker is sent too if slots are missing after it, an hour ends with it, or it reports missed slots', () => {
   const at = (slot: bigint, blockTime = 0, parent = slot - 1n): MarkerRecord => ({
     ...{ kind: 'marker', slot, parent, blockTime },
   });
@@ -61,7 +61,7 @@ test('a marker is sent itself where slots are missing behind it, an hour begins,
   ]);
 });
 
-test('nothing behind a gap is sent before the gap is, on every partition of transactions', () => {
+test('a gap is sent in a round of its own, before the records that follow it', () => {
   const records = [transactionRecord(1n, 1), markerRecord(1n), gapRecord(2n, 9n), transactionRecord(10n, 2)];
   expect(planRounds(records, PARTITIONS).map((round) => [...new Set(namesOf(round))])).toEqual([
     ['transaction 1'],
@@ -71,7 +71,7 @@ test('nothing behind a gap is sent before the gap is, on every partition of tran
   ]);
 });
 
-test(`a round stays under what a broker takes, and keeps the order of a key (seed ${SEED})`, () => {
+test(`a round stays below 1 MB per partition, and records keep their order (seed ${SEED})`, () => {
   const record = fc.record({ name: fc.nat(5), size: fc.nat(400_000) });
   fc.assert(
     fc.property(fc.array(record, { maxLength: 30 }), (plan) => {
@@ -92,23 +92,26 @@ test(`a round stays under what a broker takes, and keeps the order of a key (see
 test.each([
   ['an account', 'accounts', (bytes: number) => accountRecord(5n, 1, new Uint8Array(bytes))],
   ['a catalogue', 'readings', catalogueOf],
-] as const)('%s that is too large goes in parts to where it would have gone', (_, topic, sized) => {
-  const [[small]] = planRounds([sized(1)], PARTITIONS) as [[Outgoing]];
-  const parts = planRounds([sized(2 * MOST_RECORD_BYTES), markerRecord(5n)], PARTITIONS)
-    .flat()
-    .filter(({ topic: sent }) => sent === topic)
-    .slice(0, 3);
-  for (const message of parts) {
-    expect([message.topic, message.partition]).toEqual([topic, small.partition]);
-    expect(message.value.length).toBeLessThan(MOST_RECORD_BYTES);
-  }
-  const read = parts.map(({ value }) => decodeRecord(value));
-  expect(read).toMatchObject([0, 1, 2].map((at) => ({ kind: 'part', at, count: 3 })));
-  const assembly = createAssembly();
-  const entries = read.flatMap((record, at) => assembly.take('place', { offset: BigInt(at), record }));
-  const whole = encodeRecord(entries.at(-1)?.record as LogRecord);
-  expect(Buffer.compare(whole, encodeRecord(sized(2 * MOST_RECORD_BYTES)))).toBe(0);
-});
+] as const)(
+  '%s too large for one message is sent in parts, to the partition that it would have gone to',
+  (_, topic, sized) => {
+    const [[small]] = planRounds([sized(1)], PARTITIONS) as [[Outgoing]];
+    const parts = planRounds([sized(2 * MOST_RECORD_BYTES), markerRecord(5n)], PARTITIONS)
+      .flat()
+      .filter(({ topic: sent }) => sent === topic)
+      .slice(0, 3);
+    for (const message of parts) {
+      expect([message.topic, message.partition]).toEqual([topic, small.partition]);
+      expect(message.value.length).toBeLessThan(MOST_RECORD_BYTES);
+    }
+    const read = parts.map(({ value }) => decodeRecord(value));
+    expect(read).toMatchObject([0, 1, 2].map((at) => ({ kind: 'part', at, count: 3 })));
+    const assembly = createAssembly();
+    const entries = read.flatMap((record, at) => assembly.take('place', { offset: BigInt(at), record }));
+    const whole = encodeRecord(entries.at(-1)?.record as LogRecord);
+    expect(Buffer.compare(whole, encodeRecord(sized(2 * MOST_RECORD_BYTES)))).toBe(0);
+  },
+);
 
 test.each([
   ['of another kind', largeProfit()],

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 
 const MOST = 1_000;
 
-test('a consumer that ends again and again is followed by others ever more rarely', async () => {
+test('a reader whose consumers keep crashing waits between new ones, and reports every crash', async () => {
   vi.useFakeTimers();
   const stop = new AbortController();
   const told: string[] = [];

@@ -32,7 +32,7 @@ const large = (slot: bigint, bytes: number) =>
   accountRecord(slot, 1, new Uint8Array(bytes).fill(Number(slot)));
 
 describe('a record in parts', () => {
-  test(`comes whole whatever is sent twice or in between, wherever readers begin again (seed ${SEED})`, () => {
+  test(`is joined whatever is resent or comes in between, and wherever readers resume (seed ${SEED})`, () => {
     const size = fc.constantFrom(50, 900_000, 1_700_000, 2_500_000);
     const append = fc.record({ size, brokenOff: fc.boolean() });
     fc.assert(
@@ -70,7 +70,7 @@ describe('a record in parts', () => {
     );
   });
 
-  test('whose other parts do not come is a letter after a while, and its place is given up', () => {
+  test('whose other parts do not come becomes a dead letter after a while, and no longer holds back the commit', () => {
     const log = [...logged([[large(1n, 1_700_000)]]).slice(0, 2), ...logged([[accountRecord(2n, 2)]])];
     const assembly = createAssembly({ mostBehind: 10n, mostBytes: 10_000_000 });
     expect(assembly.take(PLACE, { ...entryAt(log, 0), offset: 7n })).toHaveLength(1);
@@ -86,7 +86,7 @@ describe('a record in parts', () => {
     expect(assembly.pendingFrom(PLACE)).toBeNull();
   });
 
-  test('whose first one was before what is read is no letter to who begins anywhere, and one that lacks others is', () => {
+  test('without its first part is no dead letter when reading began anywhere; without later parts it is one', () => {
     const [one, other] = [1n, 2n].map((slot) => logged([[large(slot, 1_700_000)]])) as [
       Uint8Array[],
       Uint8Array[],
@@ -103,7 +103,7 @@ describe('a record in parts', () => {
     expect(letters(false)).toEqual(['accounts/0/0', 'accounts/0/2']);
   });
 
-  test('of a batch that failed is there when its last part alone is read again', () => {
+  test('is joined again when only its last part is read again, after its batch failed', () => {
     const log = logged([[large(1n, 1_700_000)]]);
     const assembly = createAssembly();
     const kinds = (at: number) => assembly.take(PLACE, entryAt(log, at)).map(({ record }) => record.kind);
@@ -111,7 +111,7 @@ describe('a record in parts', () => {
     expect(kinds(2)).toEqual(['account']);
   });
 
-  test('is whole for all the others that were whole in its batch: only what is under way counts', () => {
+  test('does not count towards the byte limit once joined: 80 of them in one batch are all joined', () => {
     const assembly = createAssembly();
     const counts: Record<string, number> = {};
     let offset = 0n;
@@ -125,7 +125,7 @@ describe('a record in parts', () => {
     expect(assembly.pendingFrom(PLACE)).toBeNull();
   });
 
-  test('that is not whole is given up where what is under way beside it is too much', () => {
+  test('that is the oldest incomplete one becomes a dead letter when the waiting parts exceed the byte limit', () => {
     const assembly = createAssembly({ mostBehind: 1_000n, mostBytes: 2_000_000 });
     const begun = [1n, 2n, 3n].map((slot) => logged([[large(slot, 950_000)]]));
     const taken = begun.flatMap(([first], at) =>

@@ -21,7 +21,7 @@ const { PATH, NODE_COMPILE_CACHE } = process.env;
 const A_WEEK = '604800000';
 
 describe.skipIf(missing !== null)(
-  `topics that are kept otherwise than KAFKA_RETENTION_MS says${missing === null ? '' : ` (${missing})`}`,
+  `topics whose retention differs from KAFKA_RETENTION_MS${missing === null ? '' : ` (${missing})`}`,
   () => {
     const logger = createLogger('silent', 'test');
     let brokers: string[];
@@ -49,7 +49,7 @@ describe.skipIf(missing !== null)(
       await awaited(async () => expect((await client.partitionCounts(names)).size).toBe(names.length));
     }
 
-    test('migrate says so of those that are there, and leaves them as they are', async () => {
+    test('migrate reports existing topics that differ, and leaves them unchanged', async () => {
       const prefix = freshPrefix();
       await byHand(prefix, {
         accounts: { 'retention.ms': A_WEEK },
@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)(
       expect(await migrate()).toContain(`Kafka: already current\n${sentence}`);
     });
 
-    test('doctor has a line of it behind that of the brokers', async () => {
+    test('doctor notes them after its line about the brokers', async () => {
       const prefix = freshPrefix();
       await byHand(prefix, { accounts: { 'retention.ms': A_WEEK } });
       const env = { KAFKA_BROKERS: brokers.join(','), KAFKA_TOPIC_PREFIX: prefix };
@@ -86,7 +86,7 @@ describe.skipIf(missing !== null)(
       ]);
     });
 
-    test('nothing is said of topics as migrate makes them, whatever it is, nor of none', async () => {
+    test('topics that migrate made with the same setting are not reported, nor are missing topics', async () => {
       const settings = { prefix: freshPrefix(), partitions: 1, replication: null, retentionMs: A_WEEK };
       expect(await retentionMismatches(client, settings)).toEqual([]);
       await ensureTopics(client, settings);
@@ -96,7 +96,7 @@ describe.skipIf(missing !== null)(
       expect(more).toEqual([]);
     });
 
-    test('each setting that cuts the log has its sentence, of the topics that have it', async () => {
+    test('each setting that cuts the log is reported in a sentence, with the topic that has it', async () => {
       const prefix = freshPrefix();
       await byHand(prefix, {
         accounts: { 'retention.ms': '-1', 'cleanup.policy': 'compact' },
@@ -109,7 +109,7 @@ describe.skipIf(missing !== null)(
       ]);
     });
 
-    test('whoever may not ask for a topic’s settings is told nothing of it', async () => {
+    test('a topic whose settings may not be read is left out of the report', async () => {
       const prefix = freshPrefix();
       await byHand(prefix, { accounts: { 'retention.ms': A_WEEK }, readings: { 'retention.ms': A_WEEK } });
       const topicConfig: KafkaClient['topicConfig'] = async (topic, names) => {

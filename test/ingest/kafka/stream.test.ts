@@ -11,7 +11,7 @@ describe.skipIf(missing !== null)(
   () => {
     const { cluster, stage, open, start, position, expectWhole } = useKafkaStream(SEED, 1);
 
-    test('is whole, and a restart goes on from the markers in the log', async () => {
+    test('has every transaction and newest state in the log, and a restart continues after the last markers', async () => {
       await open();
       await stage().live(30);
       const first = start();
@@ -28,7 +28,7 @@ describe.skipIf(missing !== null)(
       expect(stage().model.gaps.size).toBe(1);
     });
 
-    test('loses nothing while the broker is killed and comes back', async () => {
+    test('loses nothing when the broker is killed and restarted', async () => {
       await open();
       start();
       await stage().liveUntil('it streams', () => stage().model.markers.accounts.length > 0);
