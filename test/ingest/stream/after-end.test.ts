@@ -49,8 +49,8 @@ function followed(ends: readonly StreamEnd[], provider: Provider = KEEPS, begun 
 
 const times = (count: number, end: StreamEnd) => Array.from({ length: count }, () => end);
 
-describe('it waits, and asks for the same again', () => {
-  test('longer each time, until a slot is released', () => {
+describe('after a stream ended the same request is made again', () => {
+  test('with longer pauses each time, until a slot is released', () => {
     const { follows, known } = followed([CUT, CUT, CUT]);
     expect(follows).toEqual(['again', 'again', 'again']);
     expect(known.failures).toBe(3);
@@ -62,18 +62,18 @@ describe('it waits, and asks for the same again', () => {
     expect(new Set(followed(times(9, anew)).follows)).toEqual(new Set(['again']));
   });
 
-  test('for ever, where it was ended here for its silence', () => {
+  test('for ever, where the stream was ended here for its silence', () => {
     expect(new Set(followed(times(9, SILENT)).follows)).toEqual(new Set(['again']));
   });
 
-  test('for ever, where the provider is away: a request without a replay is not taken either', () => {
+  test('for ever, where the provider is away: a request without a replay is refused, too', () => {
     const { follows, known } = followed(times(5, AWAY), { keepsReplay: true, takesLive: false });
     expect(follows).toEqual(['again', 'again', ...times(3, AWAY).flatMap(() => ['takesLive', 'again'])]);
     expect(known).toMatchObject({ failures: 5, looks: 0 });
   });
 });
 
-describe('the slots are left to history from the first that did not come on', () => {
+describe('after a stream ended the slots from the first missing one on are left to history', () => {
   const fromTheNext = { type: 'outOfReach', fromSlot: LAST + 1n };
 
   test('at once, where the end says that the replay does not reach back', () => {
@@ -93,7 +93,7 @@ describe('the slots are left to history from the first that did not come on', ()
     expect(followed([WORDLESS, AWAY, WORDLESS, WORDLESS]).follows.at(-1)).toBe('outOfReach');
   });
 
-  test('where others are served and this is not, seen twice', () => {
+  test('where a request without a replay is accepted and this one is not, twice in a row', () => {
     expect(followed(times(4, AWAY)).follows.slice(2)).toEqual([
       'takesLive',
       'again',
@@ -108,7 +108,7 @@ describe('the slots are left to history from the first that did not come on', ()
     ]);
   });
 
-  test('but not where another end, or a request that is not taken, was between the two', () => {
+  test('but not where another end, or a refused request without a replay, came between the two', () => {
     const { known } = followed(times(3, AWAY));
     expect(known.looks).toBe(1);
     for (const between of [SILENT, WORDLESS])
@@ -117,11 +117,11 @@ describe('the slots are left to history from the first that did not come on', ()
     expect(followed([AWAY], KEEPS, away.known).follows).toEqual(['takesLive', 'again']);
   });
 
-  test('also where it was ended here, for a slot that is larger than may wait', () => {
+  test('also where the stream was ended here because a slot is larger than may be pending', () => {
     expect(followed(times(5, STUCK)).follows.at(-1)).toBe('outOfReach');
   });
 
-  test('and all is counted anew', () => {
+  test('and all counters start again', () => {
     const { known } = followed(times(4, AWAY));
     expect(known).toMatchObject({ failures: 0, emptyEnds: 0, looks: 0 });
     const wordless = followed(times(3, WORDLESS));
@@ -130,7 +130,7 @@ describe('the slots are left to history from the first that did not come on', ()
     expect(followed([anew], KEEPS, wordless.known).follows).toEqual(['again']);
   });
 
-  test('while what is known of the chain stands', () => {
+  test('and what is known of the chain and of the hole is kept', () => {
     const far = { refused: 'another chain', reached: { slot: LAST, sameAt: 5_000n } };
     const { known } = followed([{ ...PRUNED, hole: HOLE }], KEEPS, { ...noEarlierEnds(LAST), ...far });
     expect(known).toMatchObject({ ...far, holeBefore: HOLE.fromSlot });
@@ -138,19 +138,19 @@ describe('the slots are left to history from the first that did not come on', ()
 });
 
 describe('a hole', () => {
-  test('is asked for once more, and given up where the replay brings it again', () => {
+  test('is requested once more, and skipped where the replay brings it again', () => {
     const { follows, known } = followed([WITH_HOLE, { ...WITH_HOLE, from: 11n }]);
     expect(follows).toEqual(['again', 'skip']);
     expect(known.failures).toBe(0);
   });
 
-  test('is another where it begins elsewhere, or was not there in between', () => {
+  test('counts as another one where it begins elsewhere, or was not there in between', () => {
     const next = { ...WITH_HOLE, hole: { ...HOLE, fromSlot: 12n } };
     expect(followed([WITH_HOLE, next]).follows).toEqual(['again', 'again']);
     expect(followed([WITH_HOLE, GONE_ON, WITH_HOLE]).follows).toEqual(['again', 'again', 'again']);
   });
 
-  test('is within what is left to history where that is out of reach', () => {
+  test('is part of what is left to history where the replay is out of reach', () => {
     expect(followed([WITH_HOLE, { ...PRUNED, hole: HOLE }]).follows).toEqual(['again', 'outOfReach']);
   });
 });
@@ -158,7 +158,7 @@ describe('a hole', () => {
 describe('a stream that would go on far ahead of the log', () => {
   const far = (refused: string | null) => ({ ...SILENT, far: { slot: 5_000n, refused } });
 
-  test('is refused after longer pauses, for a reason that stands until one was taken, or a slot released', () => {
+  test('is refused with longer pauses; the reason stays until a stream is taken or a slot is released', () => {
     const { follows, known } = followed([far('another chain'), far('another chain')]);
     expect(follows).toEqual(['refused', 'refused']);
     expect(known).toMatchObject({
@@ -171,7 +171,7 @@ describe('a stream that would go on far ahead of the log', () => {
     expect(followed([far(null)], KEEPS, known).known.refused).toBeNull();
   });
 
-  test('is taken from there on at once where it is of the same chain', () => {
+  test('is taken at once where it is of the same chain', () => {
     const { follows, known } = followed([AWAY, far(null)]);
     expect(follows).toEqual(['again', 'taken']);
     expect(known).toMatchObject({ failures: 0, reached: { slot: LAST, sameAt: 5_000n } });
@@ -179,7 +179,7 @@ describe('a stream that would go on far ahead of the log', () => {
     expect(followed([far('another chain')], KEEPS, known).known.reached.sameAt).toBeNull();
   });
 
-  test('says nothing of the replay, nor of a hole', () => {
+  test('changes nothing of what is known of the replay or of a hole', () => {
     const { known } = followed([WORDLESS, { ...WORDLESS, hole: HOLE }]);
     const before = { emptyEnds: 2, holeBefore: HOLE.fromSlot };
     expect(known).toMatchObject(before);

@@ -49,7 +49,7 @@ async function named(version: string): Promise<{ port: number; close(): void }> 
   return { port, close: () => server.forceShutdown() };
 }
 
-test.each(['127.0.0.1', 'localhost'])('%s is this machine: no proxy is asked for it', async (host) => {
+test.each(['127.0.0.1', 'localhost'])('a stream at %s bypasses the proxy', async (host) => {
   const server = await named('the local chain');
   const client = createGeyserClient(`http://${host}:${server.port}`, null);
   expect(await client.version()).toBe('the local chain');
@@ -58,14 +58,14 @@ test.each(['127.0.0.1', 'localhost'])('%s is this machine: no proxy is asked for
   server.close();
 });
 
-test('so is [::1], whether or not anybody is there', async () => {
+test('a stream at [::1] bypasses the proxy, even where nothing listens', async () => {
   const client = createGeyserClient('http://[::1]:1', null);
   await expect(client.version()).rejects.toThrow();
   expect(asked).toEqual([]);
   client.close();
 });
 
-test('any other stream is asked for where the proxy of the environment is', async () => {
+test('a stream at any other host goes through the proxy of the environment', async () => {
   const client = createGeyserClient('https://stream.example', null);
   await expect(client.version()).rejects.toThrow();
   expect(asked).toContain('CONNECT stream.example:443 HTTP/1.1');

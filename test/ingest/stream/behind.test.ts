@@ -19,7 +19,7 @@ const streamed = (records: readonly LogRecord[]) =>
 const markers = (records: readonly LogRecord[]) =>
   records.filter((record): record is MarkerRecord => record.kind === 'marker');
 
-/** Streams, goes on while followed addresses are not streamed, ends, and begins again. */
+/** Streams, stalls the followed stream while the core goes on, ends the process, and begins again. */
 async function stopBehind(modes: Partial<ProviderModes>) {
   stage = await openStreamStage({ seed: SEED, policies: 10, modes });
   const before: LogRecord[] = [];
@@ -43,7 +43,7 @@ async function stopBehind(modes: Partial<ProviderModes>) {
   return { before, after, known, from, position };
 }
 
-test(`what the stream of followed addresses had not brought when the process ended is brought by the next (seed ${SEED})`, async () => {
+test(`what the followed stream had not brought when the process ended is brought after the restart (seed ${SEED})`, async () => {
   const { before, after, known, from, position } = await stopBehind({});
   expect(position?.followed).toBe(from);
   expect(position?.slot).toBeGreaterThan(from);
@@ -60,7 +60,7 @@ test(`what the stream of followed addresses had not brought when the process end
   expect(markers(after).flatMap(({ missed }) => missed ?? [])).toEqual([]);
 });
 
-test('where the provider replays nothing the slots are told as missed', async () => {
+test('without a replay, a marker names the slots that the followed stream missed across a restart', async () => {
   const { after, from, position } = await stopBehind({ replay: 'off' });
   const [missed] = markers(after).flatMap((marker) => marker.missed ?? []);
   expect(missed?.after).toBe(from);

@@ -33,7 +33,7 @@ const reading = (name: string, slot: bigint, source: AccountRecord['source'] = '
   ...account(name, rawKey('owner'), new Uint8Array(1), { slot, source }),
 });
 
-test('an address that goes into the turns is lost, however often it is read there', () => {
+test('an address that enters the rota is logged as lost once, however often it is read there', () => {
   const { carried, told } = setUp();
   carried.lost(keys('a', 'b'), 7n);
   expect(told()).toEqual(['a lost behind 7', 'b lost behind 7']);
@@ -43,14 +43,14 @@ test('an address that goes into the turns is lost, however often it is read ther
   expect(told()).toEqual([]);
 });
 
-test('so it is of balances, pools and their configurations alone', () => {
+test('program accounts and mints that enter the rota are not logged as lost', () => {
   const { carried, told } = setUp();
   carried.lost(keys('policy', 'mint'), 7n);
   expect(told()).toEqual([]);
 });
 
-describe('one that leaves the turns', () => {
-  test('is carried from where it was read by a request that is at work, behind the marker of that slot', () => {
+describe('an address that leaves the rota', () => {
+  test('is logged as carried from the slot of its reading on, behind the marker of that slot', () => {
     const { carried, told, atWork } = setUp();
     carried.lost(keys('a'), 7n);
     carried.leftRota(keys('a'));
@@ -66,7 +66,7 @@ describe('one that leaves the turns', () => {
     expect(told()).toEqual([]);
   });
 
-  test('is lost still where it goes into them again before', () => {
+  test('stays lost if it enters the rota again before it is logged as carried', () => {
     const { carried, told, atWork } = setUp();
     carried.lost(keys('a'), 7n);
     carried.leftRota(keys('a'));
@@ -77,7 +77,7 @@ describe('one that leaves the turns', () => {
     expect(told()).toEqual(['a lost behind 7']);
   });
 
-  test('is lost anew where it goes into them again behind that', () => {
+  test('is logged as lost anew if it enters the rota again after it was logged as carried', () => {
     const { carried, told, atWork } = setUp();
     carried.lost(keys('a'), 7n);
     carried.leftRota(keys('a'));
@@ -89,8 +89,8 @@ describe('one that leaves the turns', () => {
   });
 });
 
-describe('one that came up', () => {
-  test('needs no word where it is first read once it is carried', () => {
+describe('a newly followed address', () => {
+  test('has no record if it is first read at a slot that the stream carries', () => {
     const { carried, told, atWork } = setUp();
     carried.added(keys('a'));
     carried.readOverRpc(keys('a'), 11n);
@@ -102,7 +102,7 @@ describe('one that came up', () => {
   });
 
   test.each(['before', 'behind'])(
-    'is lost behind a reading of an earlier slot, which comes %s the request is at work',
+    'is lost behind a reading of an earlier slot (%s the request is at work), then carried',
     (when) => {
       const { carried, told, atWork } = setUp();
       carried.added(keys('a'));
@@ -117,22 +117,22 @@ describe('one that came up', () => {
   );
 });
 
-describe('what was lost when a process began', () => {
+describe('an address that was lost when the process began', () => {
   const before = { address: key('a'), first: 5n, last: 30n };
 
-  test('is told no more where it still is', () => {
+  test('is not logged again if it is still lost', () => {
     const { carried, told } = setUp([before]);
     carried.lost(keys('a'), 20n);
     expect(told()).toEqual([]);
   });
 
-  test('is told where the log goes on from before that', () => {
+  test('is logged as lost again if the log resumes from before its loss', () => {
     const { carried, told } = setUp([before]);
     carried.lost(keys('a'), 4n);
     expect(told()).toEqual(['a lost behind 4']);
   });
 
-  test('is read and carried behind all that was told of it', () => {
+  test('is read, and logged as carried behind the last slot that it was lost at', () => {
     const { carried, told, atWork } = setUp([before]);
     atWork(21n, 'a');
     carried.markerLogged(30n);
@@ -141,7 +141,7 @@ describe('what was lost when a process began', () => {
     expect(told()).toEqual(['a carried behind 31']);
   });
 
-  test('is the same where that is known only later', () => {
+  test('is read and logged as carried even if the loss becomes known only later', () => {
     const { carried, told, atWork } = setUp();
     atWork(21n, 'a');
     carried.addEarlierLosses([before]);

@@ -49,7 +49,7 @@ test.each<[string, Partial<ProviderModes>]>([
   ['refuses the replay', {}],
   ['replays nothing', { replay: 'empty' }],
 ])(
-  'of a stream of another chain that is far ahead, and %s, nothing is taken, and it is told; then the right one goes on',
+  'a stream of another chain that is far ahead and %s is reported and not taken; the right one then resumes',
   async (_, modes) => {
     const endpoint = await openOther(modes);
     stage = await openStreamStage({ seed: 'here', policies: 3 });
@@ -90,7 +90,7 @@ async function longAway(seed: string): Promise<bigint> {
 const isTaken = ({ model }: StreamStage, from: bigint) =>
   model.markers.transactions.some((slot) => slot >= from);
 
-test('one of the same chain goes on after as long as nothing was streamed, whether or not a node answers', async () => {
+test('a stream of the same chain resumes after a long absence, whether or not a node answers', async () => {
   const from = await longAway('long-away');
   const { model, start, liveUntil, settled } = stage as StreamStage;
   const alone = start({ position: model.position, rpcUrl: await deadUrl() });
@@ -101,7 +101,7 @@ test('one of the same chain goes on after as long as nothing was streamed, wheth
   expect(await model.openGaps()).toEqual([]);
 });
 
-test('one of the same chain goes on also where the first address is of a test network that is further on', async () => {
+test('a stream of the same chain resumes even if the first RPC address is of a network that is further ahead', async () => {
   const from = await longAway('wrong-first');
   const { model, rpc, start, liveUntil } = stage as StreamStage;
   const running = start({ position: model.position, rpcUrl: [await openOtherNode(), rpc.url] });
@@ -145,7 +145,7 @@ test.each([
   ['another time each', [OTHER, OTHER], 'another chain than'],
   ['another time, and that it is days behind', [BEHIND, OTHER], 'another chain than'],
   ['that it is days behind, and that it is as far', [BEHIND, UNTIMED], null],
-])('what is far ahead of the log, where nodes tell %s', async (_, alone, why) => {
+])('a stream far ahead is refused if all answers contradict it: nodes tell %s', async (_, alone, why) => {
   const options = { reached: 1n, refused: null, signal, patienceMs: 20 };
   const words = await whyAheadIsRefused(NOW, { ...options, rpc: { alone: alone as (typeof SAME)[] } });
   if (why === null) expect(words).toBeNull();
@@ -157,7 +157,7 @@ test.each([
   ['tell its time', [SAME], null],
   ['tell no times, and that they are as far', [AWAY, UNTIMED], null],
   ['tell another time', [AWAY, OTHER], 'another chain than'],
-])('what was refused is refused where nodes %s', async (_, alone, why) => {
+])('a refused stream stays refused unless an answer allows it: nodes %s', async (_, alone, why) => {
   const options = { reached: 1n, refused: 'as told before', signal, patienceMs: 20 };
   const words = await whyAheadIsRefused(NOW, { ...options, rpc: { alone: alone as (typeof SAME)[] } });
   if (why === null) expect(words).toBeNull();

@@ -18,7 +18,7 @@ afterEach(() => {
 
 const SIGNATURE = encodeBase58(new Uint8Array(64).fill(7));
 
-test('one that was told in a slot which died is read again where it landed, and there once', async () => {
+test('a transaction first seen in a dead slot is read again in the slot where it landed, once', async () => {
   const reply = JSON.parse(Buffer.from(toJson(run([ours()]), false)).toString());
   const landed = { ...reply, slot: 30, transaction: { ...reply.transaction, signatures: [SIGNATURE] } };
   const abort = new AbortController();
@@ -47,7 +47,7 @@ test('one that was told in a slot which died is read again where it landed, and 
   expect(read.length).toBe(1);
 });
 
-test('half of it, as one node tells it, takes nothing from what the stream told: it is asked for until one has it whole', async () => {
+test('an incomplete reply is not logged: the transaction is requested until a node returns it whole', async () => {
   const whole = JSON.parse(Buffer.from(toJson(run([theirs({ call: ours() })]), false)).toString());
   const landed = { ...whole, slot: 30, transaction: { ...whole.transaction, signatures: [SIGNATURE] } };
   const half = { ...landed, meta: { ...landed.meta, innerInstructions: null, logMessages: null } };
@@ -72,7 +72,10 @@ test('half of it, as one node tells it, takes nothing from what the stream told:
   expect(legibility(read[0] as TransactionRecord)).toBe('whole');
 });
 
-/** A node that answers half of each transaction until the test has it answer all; notes its requests. */
+/**
+ * A node that answers without logs and inner instructions until `tellsAll` is set, and with null for the first
+ * `failsFirst` requests; notes its requests.
+ */
 function halfRecorded(failsFirst = 0) {
   const whole = JSON.parse(Buffer.from(toJson(run([theirs({ call: ours() })]), false)).toString());
   const asked: string[] = [];
@@ -87,7 +90,7 @@ function halfRecorded(failsFirst = 0) {
   return { rpc: { getTransaction } as unknown as Rpc, asked, node };
 }
 
-test('nodes that did not answer or did not have it yet are no halves of it', async () => {
+test('replies without the transaction do not count as incomplete ones, so it is soon requested again', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   vi.useFakeTimers();
   const abort = new AbortController();
@@ -107,7 +110,7 @@ test('nodes that did not answer or did not have it yet are no halves of it', asy
   expect(asked).toHaveLength(10);
 });
 
-test('what all nodes told half of is asked for again later, once each time and ever more rarely, and no more once it is whole', async () => {
+test('a transaction that no node returns whole is requested ever more rarely, and no more once it is whole', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   vi.useFakeTimers();
   const abort = new AbortController();
@@ -169,7 +172,7 @@ function cutEverywhere() {
 const rawOf = (n: number) => new Uint8Array(64).fill(7).with(0, n);
 const rowOf = (n: number) => ({ signature: encodeBase58(rawOf(n)), slot: 30n, blockTime: null });
 
-test('of those whose logs the chain itself cut each is read once a start, however many there are', async () => {
+test('transactions whose logs are cut on every node are read once per process, however many there are', async () => {
   const abort = new AbortController();
   const { rpc, asked } = cutEverywhere();
   const sent: LogRecord[] = [];
@@ -179,7 +182,7 @@ test('of those whose logs the chain itself cut each is read once a start, howeve
     ...{ mostKnown: 3, mostWaiting: 4 },
   });
   const rows = Array.from({ length: 10 }, (_, n) => rowOf(n));
-  // Looks at the store, each of which has room for more of them.
+  // Each look at the store finds room in the queue for some more of them.
   for (const there of [4, 8, 10]) {
     reader.addKnown(rows);
     await awaited(() => expect(sent.length).toBeGreaterThanOrEqual(there));
@@ -194,7 +197,7 @@ test('of those whose logs the chain itself cut each is read once a start, howeve
   expect(asked.at(-1)).toBe(one.signature);
 });
 
-test('what the stream brings is read while as many as there is room for wait from before', async () => {
+test('a transaction from the stream is read although the queue of stored ones is full', async () => {
   const abort = new AbortController();
   const { rpc, asked, held, hold, go } = cutEverywhere();
   const reader = createCutLogsReader({

@@ -41,7 +41,7 @@ const readerOf = (urls: string[], newest: () => bigint | null) =>
   );
 const slotsOf = (records: readonly AccountRecord[]) => [...new Set(records.map(({ slot }) => slot))];
 
-test('a reading of a slot that the chain has not come to is none, and another node is asked', async () => {
+test('a reading at a slot far ahead of the chain is refused, and another node is asked', async () => {
   const [lying, honest] = [await node(() => FAR), await node(() => BROUGHT + 9n)];
   const alone = readerOf([lying], () => null);
   const refusal = { kind: 'unreachable' };
@@ -53,7 +53,7 @@ test('a reading of a slot that the chain has not come to is none, and another no
   expect(slotsOf(await both.read([key('a')], BROUGHT))).toEqual([BROUGHT + 9n]);
 });
 
-test('a log that ended days ago has its accounts read once the stream is where the chain is, and one of a day ago before', async () => {
+test('accounts are read at once if the log ended a day ago, and after the stream has caught up if it ended earlier', async () => {
   const url = await node(() => BROUGHT);
   const dayBehind = BROUGHT - TWO_DAYS / 2n;
   expect(slotsOf(await readerOf([url], () => dayBehind).read([key('a')], dayBehind))).toEqual([BROUGHT]);
@@ -64,12 +64,12 @@ test('a log that ended days ago has its accounts read once the stream is where t
   expect(slotsOf(await reader.read([key('a')], 1_000n))).toEqual([BROUGHT]);
 });
 
-test('where nothing is known of the chain any slot is', async () => {
+test('where no slot of the chain is known, a reading at any slot is accepted', async () => {
   const reader = readerOf([await node(() => FAR)], () => null);
   expect(slotsOf(await reader.read([key('a')], 0n))).toEqual([FAR]);
 });
 
-test('a sweep that has one such answer ends, and nothing of it is learnt or sent', async () => {
+test('a sweep that gets one reading from a far slot completes without learning or logging it', async () => {
   const learnt: AccountRecord[] = [];
   const sent: bigint[] = [];
   const addresses = Array.from({ length: 400 }, (_, at) => key(`followed ${at}`));

@@ -11,7 +11,7 @@ function rewritten() {
   return { requests, first, second };
 }
 
-test('a rewrite whose name comes back changed is at work once it names it, and not while it names the one before', () => {
+test('a filter rewrite is at work once its name comes back, even with a prefix, not while the previous name does', () => {
   const { requests, first, second } = rewritten();
   for (let meta = 0; meta < 3 * FEW; meta += 1) expect(requests.atWork(`tenant.${first.name}`)).toBeNull();
   expect(requests.hasWorked()).toBe(false);
@@ -22,7 +22,7 @@ test('a rewrite whose name comes back changed is at work once it names it, and n
 });
 
 test.each(['', 'merged'])(
-  'a rewrite whose name never comes back, but "%s", is at work after a while',
+  'a filter rewrite counts as at work after 32 block metas whose filter is only ever named "%s"',
   (name) => {
     const { requests, second } = rewritten();
     for (let meta = 0; meta < FEW; meta += 1) expect(requests.atWork(name)).toBeNull();

@@ -43,7 +43,7 @@ function balance(name: string, owner: string) {
 }
 const policy = (name: string) => account(name, PROGRAM, policyBytes());
 
-test("a policy's model is followed whenever it is another, and asked for once", () => {
+test('each model that a policy is set to is followed, and returned as new once', () => {
   const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD);
   const of = (modelId: number, change: object = {}) => ({
     ...account('policy', PROGRAM, policyBytes({ modelId })),
@@ -63,7 +63,7 @@ test("a policy's model is followed whenever it is another, and asked for once", 
   expect(followed.learn(account('other', PROGRAM, policyBytes({ modelId: 9 })))).not.toContain(at(9));
 });
 
-test('what a mint points to is read and never streamed, one address a mint', () => {
+test('the metadata address that a mint points to is read but not streamed, one address per mint', () => {
   const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD);
   followed.learn(pointing('mint', key('too early')));
   expect(followed.metadata()).toEqual([]);
@@ -78,7 +78,7 @@ test('what a mint points to is read and never streamed, one address a mint', () 
   expect(followed.metadata()).toEqual([]);
 });
 
-test('an address of ours is what it is, whatever points to it, and whenever', () => {
+test('an address that a mint points to as metadata is a policy address once its policy is known', () => {
   const { bankroll } = policyTokenAccounts(PROGRAM, rawKey('policy'));
   const pool = poolAddress(LAUNCHPAD, rawKey('mint'), rawKey('quote'));
   for (const target of [bankroll, pool, rawKey('policy')]) {
@@ -93,7 +93,7 @@ test('an address of ours is what it is, whatever points to it, and whenever', ()
   }
 });
 
-test('a pool leads to its curve only where the launchpad owns it', () => {
+test('a pool leads to its curve configuration only at its derived address and owned by the launchpad', () => {
   const data = Buffer.alloc(429);
   data.set(Buffer.from('f7ede3f5d7c3de46', 'hex'));
   data.set(rawKey('curve'), 141);
@@ -107,7 +107,7 @@ test('a pool leads to its curve only where the launchpad owns it', () => {
   expect(followed.learn(account('pool', LAUNCHPAD, data, { address }))).toEqual([key('curve')]);
 });
 
-test('a mint that somebody names is read and never streamed; a launched one is', () => {
+test('mints of quotes and assets are read but not streamed; a launched mint is streamed', () => {
   const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD);
   followed.learn(policy('policy'));
   followed.learn(venue('venue', 'policy', 'token', 'asset'));
@@ -120,7 +120,7 @@ test('a mint that somebody names is read and never streamed; a launched one is',
   expect(followed.expectedAt(rawKey('asset'))).toBe('mint');
 });
 
-test('a mint that is named as a balance is read in the turns of mints from then on, and is no less named', () => {
+test('a mint at an address named as a balance is also read in the turns of mints, and stays a named balance', () => {
   const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD);
   followed.learn(venue('venue', 'policy', 'token', 'asset'));
   followed.learn(account('token', rawKey('stranger'), new Uint8Array(82).fill(1)));
@@ -146,7 +146,7 @@ test("a venue account's balance is streamed once its owner is the policy, and re
   expect(followed.streamed()).toContain(key('token'));
 });
 
-test('an address of ours is ours, whoever named it before as something else', () => {
+test('an address of a policy takes its own kind, even if venue accounts named it as a mint or a balance before', () => {
   const { bankroll } = policyTokenAccounts(PROGRAM, rawKey('policy'));
   const pool = poolAddress(LAUNCHPAD, rawKey('mint'), rawKey('quote'));
   const followed = createFollowedAddresses(PROGRAM, LAUNCHPAD);

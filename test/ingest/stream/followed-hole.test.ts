@@ -24,7 +24,7 @@ function besideAt(slot: bigint) {
   return { beside, take: (...updates: Update[]) => updates.flatMap((update) => beside.take(update)) };
 }
 
-test(`slots that the stream of followed addresses alone leaves out are read and told as missed (seed ${SEED})`, async () => {
+test(`slots that only the followed stream leaves out are read over RPC and named as missed in a marker (seed ${SEED})`, async () => {
   stage = await openStreamStage({ seed: SEED, policies: 10, skipChance: 0 });
   const { chain, model, geyser } = stage;
   const records: LogRecord[] = [];
@@ -45,7 +45,7 @@ test(`slots that the stream of followed addresses alone leaves out are read and 
   expect(events.filter(({ type }) => type === 'disconnected')).toEqual([]);
 });
 
-test('what stands on a slot that is not here is not whole, until enough stands on it that it will not come', () => {
+test('a missing slot holds up those that stand on it until there are four; then it counts as a hole', () => {
   const { beside, take } = besideAt(10n);
   for (const slot of [12n, 13n, 14n]) take(account(slot), meta(slot), told(slot));
   expect([beside.reached(), beside.holes()]).toEqual([10n, []]);
@@ -56,7 +56,7 @@ test('what stands on a slot that is not here is not whole, until enough stands o
   expect(beside.upTo(15n).map(({ slot }) => slot)).toEqual([12n, 13n, 14n]);
 });
 
-test('slots in another order, skipped ones and such as only their descendants confirm are no hole', () => {
+test('out-of-order slots, skipped slots and slots that only a descendant confirms are no holes', () => {
   const { beside, take } = besideAt(10n);
   take(meta(13n, 12n), told(13n));
   expect(beside.reached()).toBe(10n);
@@ -66,13 +66,13 @@ test('slots in another order, skipped ones and such as only their descendants co
   expect([beside.reached(), beside.holes()]).toEqual([20n, []]);
 });
 
-test('a meta that says on no slot that its own stands, or on a later one, makes none', () => {
+test('a block meta that names slot 0 or a later slot as its parent makes no hole', () => {
   const { beside, take } = besideAt(10n);
   for (const slot of [11n, 12n, 13n, 14n, 15n]) take(meta(slot, slot + 5n), meta(slot, 0n), told(slot));
   expect([beside.reached(), beside.holes()]).toEqual([15n, []]);
 });
 
-test('of a slot that died nothing is handed out, of its other version all', () => {
+test('states of a dead slot are dropped, and those of its second version are handed out', () => {
   const { beside, take } = besideAt(10n);
   take(account(11n), meta(11n), told(11n, 'dead'), meta(12n, 10n), told(12n));
   expect(beside.upTo(12n)).toEqual([]);
@@ -89,14 +89,14 @@ const valuesOf = (states: readonly AccountUpdate[]) => states.map(({ data }) => 
 test.each([
   ['in their order', [5n, 9n]],
   ['in another', [9n, 5n]],
-] as const)('of two states of a slot the one that was written last stands, told %s', (_, versions) => {
+] as const)('of two states in a slot the higher write version is kept, received %s', (_, versions) => {
   const { beside, take } = besideAt(10n);
   for (const version of versions) take(written(11n, version, Number(version)));
   take(meta(11n), told(11n));
   expect(valuesOf(beside.upTo(11n))).toEqual([9]);
 });
 
-test('write versions of two streams do not compare: what the later one tells stands', () => {
+test('a state of a later stream replaces that of an earlier one, whatever their write versions', () => {
   const { beside, take } = besideAt(10n);
   take(written(11n, 900n, 1));
   beside.begun();
@@ -104,7 +104,7 @@ test('write versions of two streams do not compare: what the later one tells sta
   expect(valuesOf(beside.upTo(11n))).toEqual([2]);
 });
 
-test('nor where the later one repeats a slot that is whole: its own order decides, in whatever order it tells it', () => {
+test('a later stream that repeats a whole slot is judged by its own write versions, in whatever order they come', () => {
   const { beside, take } = besideAt(10n);
   take(written(11n, 900n, 1), written(11n, 901n, 2), meta(11n), told(11n));
   beside.begun();
@@ -148,7 +148,7 @@ function streaming() {
   return { beside, asked, ceilings, readings, stop };
 }
 
-test('a first meta that names a later slot as its parent is no begin: nothing is skipped to there', async () => {
+test('a first block meta that names a later slot as its parent does not have slots skipped', async () => {
   const { beside, asked, ceilings, stop } = streaming();
   const running = beside.run();
   beside.onCore();
@@ -162,7 +162,7 @@ test('a first meta that names a later slot as its parent is no begin: nothing is
   await running;
 });
 
-test('where streams begin without a replay, one after the other, what they may have missed is asked for as a reading of all', async () => {
+test('each followed stream that begins without a replay has all its addresses read over RPC at its first slot', async () => {
   const { beside, asked, readings, stop } = streaming();
   const running = beside.run();
   beside.onCore();
@@ -178,7 +178,7 @@ test('where streams begin without a replay, one after the other, what they may h
   await running;
 });
 
-test('a stream that takes the place of another counts its writes anew', async () => {
+test('write versions of a stream are not compared with those of the stream that it replaces', async () => {
   const { beside, asked, stop } = streaming();
   const running = beside.run();
   beside.onCore();

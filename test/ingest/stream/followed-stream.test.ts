@@ -35,15 +35,15 @@ test.each([
   [CANCELLED, 'no new slot for 30000 ms', 'perhaps'],
   [UNAVAILABLE, 'connection refused', 'other'],
   [UNAUTHENTICATED, 'No valid auth token', 'other'],
-])('a replay that ends with %i "%s" is %s', (code, message, verdict) => {
+])('the end of a replay with gRPC code %i and the words "%s" is judged: %s', (code, message, verdict) => {
   expect(replayEnd(ended(code, message))).toBe(verdict);
 });
 
-test('a token that is refused names the variable', () => {
+test('the message about a refused token names YELLOWSTONE_X_TOKEN', () => {
   expect(ended(UNAUTHENTICATED, 'No valid auth token').message).toContain('YELLOWSTONE_X_TOKEN');
 });
 
-test('what is served of an end holds nothing of what the provider or the connection said', () => {
+test('the served reason of a stream end contains no words of the provider or the connection', () => {
   expect(endWords(ended(UNAUTHENTICATED, 'No valid auth token'))).toContain('YELLOWSTONE_X_TOKEN');
   expect(endWords(ended(UNAVAILABLE, 'connect ECONNREFUSED 10.0.0.7:443'))).toBe(
     'the provider is not reachable',
@@ -58,7 +58,7 @@ test('what is served of an end holds nothing of what the provider or the connect
   expect(endWords(ended(CANCELLED, 'no new slot for 30000 ms'))).toBe('no new slot for 30000 ms');
 });
 
-test('a refused filter is asked for as many as the words name, else for half; silence is tried twice', () => {
+test('a refused filter is retried with as many addresses as the words allow, else half; a silent end is tried twice', () => {
   const tried = { addresses: 100, replay: false };
   const cap = (ask: RequestScope, code: number, message: string) =>
     scopeAfter(ask, tried, ended(code, message)).cap;
@@ -77,7 +77,7 @@ test('a refused filter is asked for as many as the words name, else for half; si
   });
 });
 
-test('a limit of streams, or of how much is had in a time, is none of addresses', () => {
+test('a limit of streams, a quota or a rate limit is not taken for a cap on addresses', () => {
   const tried = { addresses: 100, replay: false };
   const after = (words: string) => scopeAfter(FULL_SCOPE, tried, ended(RESOURCE_EXHAUSTED, words));
   expect(after('Too many connections: the limit of 5 is reached')).toEqual(FULL_SCOPE);
@@ -87,7 +87,7 @@ test('a limit of streams, or of how much is had in a time, is none of addresses'
   expect(after('message larger than max (5000000 vs. 4194304)')).toMatchObject({ cap: 50 });
 });
 
-test('where a replay was asked for it is left out first, unless the words are about addresses', () => {
+test('a refused request with a replay is retried without the replay first, unless the words are about addresses', () => {
   const tried = { addresses: 100, replay: true };
   expect(scopeAfter(FULL_SCOPE, tried, ended(INTERNAL, 'from_slot is not supported'))).toMatchObject({
     replay: false,
@@ -103,7 +103,7 @@ test('where a replay was asked for it is left out first, unless the words are ab
   expect(scopeAfter(FULL_SCOPE, tried, ended(INVALID_ARGUMENT, 'only 7 allowed'))).toMatchObject({ cap: 7 });
 });
 
-test('states are kept until the core releases their slot; what comes for it later is late, once', () => {
+test('states are kept until the core releases their slot, and handed out once; what comes later is late', () => {
   const beside = createFollowedSlots('confirmed', null);
   expect(beside.take(account(11n, 1))).toEqual([]);
   expect(beside.reached()).toBeNull();
@@ -115,7 +115,7 @@ test('states are kept until the core releases their slot; what comes for it late
   expect(beside.upTo(12n)).toEqual([account(12n, 2)]);
 });
 
-test('a replay from where it came to repeats nothing, and brings what differs or was not there', () => {
+test('a replay from the slot reached repeats nothing, and brings states that differ or were missing', () => {
   const beside = createFollowedSlots('confirmed', null);
   for (const update of [account(11n, 1), meta(11n), told(11n)]) beside.take(update);
   beside.upTo(11n);
@@ -128,7 +128,7 @@ test('a replay from where it came to repeats nothing, and brings what differs or
   expect(again.take(account(10n, 1))).toEqual([account(10n, 1)]);
 });
 
-test('a state that comes late for a slot that nobody else dates waits for its block meta', () => {
+test('a late state of a slot whose time is not known elsewhere waits for its block meta', () => {
   const beside = createFollowedSlots('confirmed', null, null, () => false);
   beside.upTo(20n);
   expect(beside.take(account(15n, 1))).toEqual([]);
@@ -140,7 +140,7 @@ test('a state that comes late for a slot that nobody else dates waits for its bl
 const slotsOf = (outputs: ReturnType<Slots['take']>) =>
   outputs.flatMap((output) => (output.type === 'released' ? [output.slot.slot] : []));
 
-test('what an earlier run released without the stream beside it comes late, and is not kept for the next slot', () => {
+test('states of slots that an earlier run released without the followed stream are late, not kept for the next slot', () => {
   const beside = createFollowedSlots('confirmed', 10n, 14n);
   expect(beside.reached()).toBe(10n);
   expect(beside.take(account(10n, 1))).toEqual([]);
@@ -149,7 +149,7 @@ test('what an earlier run released without the stream beside it comes late, and 
   expect(beside.upTo(15n)).toEqual([account(15n, 1)]);
 });
 
-test('what is forgotten before the core released it was not brought', () => {
+test('slots that are forgotten before the core released them do not count as reached', () => {
   const beside = createFollowedSlots('confirmed', 10n);
   for (const slot of [11n, 12n])
     for (const update of [account(slot, 1), meta(slot), told(slot)]) beside.take(update);
@@ -164,7 +164,7 @@ test('what is forgotten before the core released it was not brought', () => {
   expect(unbegun.reached()).toBeNull();
 });
 
-test('slots above the ceiling are held, and say how many they are', () => {
+test('slots above the release ceiling are held and counted', () => {
   const slots = new Slots('confirmed', 10n);
   slots.hold(10n);
   for (const slot of [11n, 12n]) {
@@ -178,7 +178,7 @@ test('slots above the ceiling are held, and say how many they are', () => {
   expect(slots.held).toBe(0);
 });
 
-describe('the core waits for the stream beside it', () => {
+describe('the core waits for the followed stream', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -200,13 +200,13 @@ describe('the core waits for the stream beside it', () => {
     return { core, said, hold };
   }
 
-  test('for as long as nothing waits, however quiet it is', () => {
+  test('without end while no slot is held, however quiet it is', () => {
     const { said } = stage();
     vi.advanceTimersByTime(60_000);
     expect(said).toMatchObject({ ceiling: 10n, behind: false });
   });
 
-  test('and three seconds where it comes no further; then it goes on, until both are at one place', () => {
+  test('for three seconds without progress, then goes on alone until both are at the same slot', () => {
     const { core, said, hold } = stage();
     core.held = 1;
     hold.onCore();
@@ -226,7 +226,7 @@ describe('the core waits for the stream beside it', () => {
     expect(said).toMatchObject({ ceiling: 20n, behind: false });
   });
 
-  test('and for 150 slots at most', () => {
+  test('for 150 held slots at most', () => {
     const { core, said, hold } = stage();
     core.held = 150;
     hold.onCore();
@@ -236,7 +236,7 @@ describe('the core waits for the stream beside it', () => {
     expect(said).toMatchObject({ ceiling: null, behind: true });
   });
 
-  test('not where there is none', () => {
+  test('not at all where there is no followed stream', () => {
     const { core, said, hold } = stage();
     hold.set(false);
     core.held = 0;
@@ -245,7 +245,7 @@ describe('the core waits for the stream beside it', () => {
   });
 });
 
-test('addresses are told of as they come up, and those over RPC once the others are asked for', () => {
+test('the status counts a new address at once, and as read over RPC from the next request on', () => {
   const told: unknown[] = [];
   const standing = createFollowedStatus(({ addresses, overRpc }, rest) =>
     told.push([addresses, overRpc, ...rest]),
@@ -263,7 +263,7 @@ test('addresses are told of as they come up, and those over RPC once the others 
 describe('a marker', () => {
   const timeOf = (slot: bigint) => Number(slot) * 10;
   const core = { last: 11n };
-  test('says how far followed addresses are where they are not as far, and once more when they are', () => {
+  test('says how far the followed stream is while it is behind, and once more when it has caught up', () => {
     let reached: bigint | null = 10n;
     const cover = createFollowedCover({ position: null, core, reached: () => reached, timeOf });
     expect(cover.markerFields(10n, 100)).toEqual({});
@@ -281,7 +281,7 @@ describe('a marker', () => {
     expect(cover.markerFields(12n, 120)).toEqual({});
   });
 
-  test('names what was missed, once', () => {
+  test('names the missed slots once, as one interval', () => {
     const cover = createFollowedCover({ position: null, core, reached: () => 20n, timeOf });
     cover.missed(5n, 5n);
     cover.missed(5n, 8n);
@@ -290,7 +290,7 @@ describe('a marker', () => {
     expect(cover.markerFields(21n, 210)).toEqual({ followed: { slot: 20n, blockTime: 200 } });
   });
 
-  test('of an earlier run is completed once its slot is brought', () => {
+  test('of an earlier run is repeated as complete once the followed stream has brought its slot', () => {
     let reached = 7n;
     const position = { slot: 9n, followed: 7n };
     const cover = createFollowedCover({ position, core, reached: () => reached, timeOf });
@@ -300,7 +300,7 @@ describe('a marker', () => {
   });
 });
 
-test('a replay of the slot released last repeats nothing, and brings what came behind its end', () => {
+test('a replay of the last released slot repeats nothing, and brings as late what that slot lacked', () => {
   const slots = new Slots('confirmed', 10n);
   for (const update of [account(11n, 1), meta(11n), told(11n)]) slots.take(update);
   slots.restart();

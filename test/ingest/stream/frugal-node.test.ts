@@ -16,7 +16,7 @@ const SEED = process.env.SEED ?? 'frugal-1';
 let stage: StreamStage;
 afterEach(() => stage?.close());
 
-test(`a node that lists accounts by a filter alone, and few at once: the ledger in the end (seed ${SEED})`, async () => {
+test(`with an RPC node that only serves filtered lists and small requests, the log matches the ledger (seed ${SEED})`, async () => {
   stage = await openStreamStage({ seed: SEED, policies: 10, modes: { addresses: 0 } });
   stage.rpc.faults.behave(mannersNamed(['frugal']));
   const { chain, model, rpc } = stage;
@@ -33,7 +33,7 @@ test(`a node that lists accounts by a filter alone, and few at once: the ledger 
   expect(rpc.asked('getProgramAccounts')).toBeGreaterThan(1);
 });
 
-test('a node that lists no accounts at all: it is told, and those that are known are read all the same', async () => {
+test('an RPC node that refuses getProgramAccounts is reported, and known accounts are still read', async () => {
   stage = await openStreamStage({ seed: SEED, policies: 10 });
   stage.rpc.faults.behave({ scans: 'none' });
   const { chain, model } = stage;
@@ -48,7 +48,7 @@ test('a node that lists no accounts at all: it is told, and those that are known
   await stage.restUntil('what is known is the newest', () => model.accounts.size > 0 && known().length === 0);
 });
 
-test('a node that refuses block times: accounts are read all the same, where it is ahead of the stream too', async () => {
+test('accounts are still read from an RPC node without getBlockTime, also at slots ahead of the stream', async () => {
   stage = await openStreamStage({ seed: SEED, policies: 10, modes: { addresses: 0 } });
   stage.rpc.faults.behave({ lacks: ['getBlockTime'] });
   const { chain, geyser, model } = stage;
@@ -66,7 +66,7 @@ test('a node that refuses block times: accounts are read all the same, where it 
   await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
 });
 
-test('what no node lists and history names is read, whoever wrote to it before', async () => {
+test('where no node lists accounts, those named by history are read, with their configuration, origins and models', async () => {
   stage = await openStreamStage({ seed: SEED, policies: 10 });
   stage.rpc.faults.behave(mannersNamed(['unlisted']));
   const { chain, model } = stage;
@@ -89,7 +89,7 @@ test('what no node lists and history names is read, whoever wrote to it before',
   expect(unread).toEqual([]);
 });
 
-test('a model that a policy is set to is read, though it was registered before the stream and nobody named it', async () => {
+test('a model that a policy is set to is read, although it was registered before the stream began and is not listed', async () => {
   stage = await openStreamStage({ seed: SEED, policies: 10 });
   stage.rpc.faults.behave({ scans: 'none' });
   const { chain, model } = stage;
@@ -113,7 +113,7 @@ test('a model that a policy is set to is read, though it was registered before t
   await stage.restUntil('its model is read', () => model.accounts.has(at));
 });
 
-test('a place of a list that a node refuses is one that it does not know', async () => {
+test('a refused cursor of getSignaturesForAddress throws PlaceUnknownError; a refused first page throws the refusal', async () => {
   stage = await openStreamStage({ seed: SEED, policies: 3 });
   await stage.live(20);
   const rpc = createRpc(stage.rpc.url, { commitment: 'confirmed' });

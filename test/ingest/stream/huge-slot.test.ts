@@ -56,7 +56,7 @@ function serverOf(huge: bigint, asked: (bigint | null)[]): GeyserClient {
   };
 }
 
-test('a slot that is larger than may wait is left to history, and the stream goes on behind it', async () => {
+test('a slot that is larger than may be pending is left to history, and the stream goes on behind it', async () => {
   const stopping = new AbortController();
   const slots = new Slots('confirmed', 10n, { maxPendingBytes: 20_000 });
   const [asked, outOfReach]: [(bigint | null)[], bigint[]] = [[], []];

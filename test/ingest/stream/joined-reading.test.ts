@@ -47,7 +47,7 @@ function sweeping() {
   return { sweeper, seen, release };
 }
 
-test('what is to be read again and again, faster than it can be, is one reading at a time, the last at the newest slot', async () => {
+test('rereads requested faster than they are answered join into one at a time, the last at the newest slot', async () => {
   const { sweeper, seen, release } = sweeping();
   for (let flap = 1n; flap <= FLAPS; flap += 1n) sweeper.reread(ADDRESSES, flap);
   sweeper.reread([key('of an older slot')], 1n);
@@ -61,7 +61,7 @@ test('what is to be read again and again, faster than it can be, is one reading 
   expect(seen.read.get(key('of an older slot'))).toEqual([FLAPS]);
 });
 
-test('a newcomer does not wait for it', async () => {
+test('a newcomer is read without waiting for the reread under way', async () => {
   const { sweeper, seen, release } = sweeping();
   sweeper.reread(ADDRESSES, 1n);
   const newcomer = sweeper.read([key('newcomer')], 2n);
@@ -71,7 +71,7 @@ test('a newcomer does not wait for it', async () => {
   expect(seen.read.get(key('newcomer'))).toEqual([2n]);
 });
 
-test('what is asked for at a slot that the chain never comes to holds up nothing that is asked for far before it', async () => {
+test('a reread at a slot that the chain never reaches does not hold up rereads at much earlier slots', async () => {
   const read: string[] = [];
   const far = 1_000_000n;
   const reread = createJoinedReading(async (addresses, notBefore) => {
@@ -87,7 +87,7 @@ test('what is asked for at a slot that the chain never comes to holds up nothing
   expect(read).toEqual(['one and other at 100', 'one at 99']);
 });
 
-test('… nor what waits already behind one that is under way', async () => {
+test('a reread at an unreachable slot does not hold up one that already waits behind another', async () => {
   const read: string[] = [];
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -107,7 +107,7 @@ test('… nor what waits already behind one that is under way', async () => {
   expect(read.sort()).toEqual(['near at 110', 'slow at 100']);
 });
 
-test('of a reading that throws nothing is left to the next, which is made', async () => {
+test('a reread that throws leaves nothing to the next one, which is made at its own slot', async () => {
   const asked: bigint[] = [];
   const unhandled: unknown[] = [];
   const onUnhandled = (error: unknown) => unhandled.push(error);

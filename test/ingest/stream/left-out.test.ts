@@ -49,7 +49,7 @@ const slotsOf = (sent: readonly LogRecord[]) =>
     one.kind === 'account' && encodeBase58(one.address) === key('bad') ? [one.slot] : [],
   );
 
-test('what a sweep had to leave out is read once it can be, at the slot that the sweep was asked for', async () => {
+test('an account that a sweep had to leave out is read later, at the slot that the sweep was requested for', async () => {
   const { sweeper, seen } = sweeping(null);
   sweeper.request(9n);
   await until('the sweep is done', () => seen.listed.length > 0);
@@ -59,7 +59,7 @@ test('what a sweep had to leave out is read once it can be, at the slot that the
   expect(slotsOf(seen.sent)).toEqual([9n]);
 });
 
-test('so is a newcomer', async () => {
+test('a newcomer that could not be read is read later, at the slot that it was requested for', async () => {
   const { sweeper, seen } = sweeping(null);
   await sweeper.read([key('bad')], 9n);
   expect(seen.sent).toEqual([]);
@@ -68,7 +68,7 @@ test('so is a newcomer', async () => {
   expect(slotsOf(seen.sent)).toEqual([9n]);
 });
 
-test('a list is not proved whole while nobody knows whether an account is there that it lacks', async () => {
+test('a list is not proved complete while it is unknown whether an account that it lacks exists', async () => {
   const { sweeper, seen } = sweeping(null);
   sweeper.request(9n);
   await until('it is compared again and again', () => seen.compared > 5);
@@ -78,7 +78,7 @@ test('a list is not proved whole while nobody knows whether an account is there 
   expect(slotsOf(seen.sent)).toEqual([9n]);
 });
 
-test('where it turns out to be there the list is asked for again, and is a part', async () => {
+test('a list counts as partial when an account that it lacks, unreadable at first, turns out to exist', async () => {
   const { sweeper, seen } = sweeping(policyBytes());
   sweeper.request(9n);
   await until('it is compared again and again', () => seen.compared > 5);
@@ -88,7 +88,7 @@ test('where it turns out to be there the list is asked for again, and is a part'
 });
 
 test.each([0, 8, 700])(
-  'what somebody gives the program, %i zeros, is in no list by first bytes, and makes none a part',
+  'an account of %i zero bytes that somebody gave to the program does not make a list partial',
   async (length) => {
     const { sweeper, seen } = sweeping(new Uint8Array(length));
     seen.isBroken = false;

@@ -10,7 +10,7 @@ import { account, key, rawKey } from '../materialise/support/records.ts';
 
 const isFirst = (turned: ReturnType<typeof createLeftRota>, name: string) => turned.isFirst(rawKey(name));
 
-test('of an address that left the turns the first streamed state is a reading, and no other', () => {
+test('the first streamed state of an address that left the rota counts as a reading, later ones do not', () => {
   const turned = createLeftRota();
   turned.left([key('a')]);
   expect(isFirst(turned, 'b')).toBe(false);
@@ -18,7 +18,7 @@ test('of an address that left the turns the first streamed state is a reading, a
   expect(isFirst(turned, 'a')).toBe(false);
 });
 
-test('it is none once the address was read where the stream has all of its states, and not before', () => {
+test('the first streamed state counts in full once the address was read over RPC at a slot that the stream carries', () => {
   const turned = createLeftRota();
   turned.left(['a', 'b', 'c'].map(key));
   turned.read(rawKey('a'), 9n);
@@ -30,7 +30,7 @@ test('it is none once the address was read where the stream has all of its state
   expect(isFirst(turned, 'c')).toBe(false);
 });
 
-test('so it is where the stream was known to have them before they left the turns', () => {
+test('an RPC reading has that effect also where the stream carried the address before it left the rota', () => {
   const turned = createLeftRota();
   turned.carried(['a', 'b', 'c'].map(key), 10n);
   turned.left(['a', 'b'].map(key));
@@ -38,7 +38,7 @@ test('so it is where the stream was known to have them before they left the turn
   for (const name of ['a', 'b', 'c']) expect(isFirst(turned, name), name).toBe(name === 'b');
 });
 
-test('whatever leaves the turns is told to, with what was read in them, and whatever joins them', async () => {
+test('the rota reports which addresses join it, and which leave it, with those that it has read', async () => {
   const left: string[][][] = [];
   const joined: string[][] = [];
   const stop = new AbortController();
@@ -80,7 +80,7 @@ test.each([
   ['of before a silent turn is the newest in the log', [at(15n, 2)], [at(10n, 1), at(20n, 1), at(30n, 1)]],
   // The log has the same state from a later slot.
   ['behind another is not', [at(25n, 1), at(15n, 2)], [at(10n, 1), at(12n, 1), at(30n, 2)]],
-])('what a sweep tells late %s, and the next turn is compared with that', async (_, late, turns) => {
+])('the rota compares with the newest logged state: a late sweep reading %s', async (_, late, turns) => {
   const stop = new AbortController();
   const sent: bigint[] = [];
   const rota = createRota({
@@ -102,7 +102,7 @@ test.each([
   expect(sent).toEqual([10n, 30n]);
 });
 
-test('what is no more than a reading goes into the log as one, at its place inside its slot', () => {
+test('a streamed state that counts as a reading is logged with source rpc and keeps its write version', () => {
   const update = {
     ...({ type: 'account', slot: 7n, address: rawKey('a'), owner: rawKey('owner'), lamports: 1n } as const),
     ...{ data: new Uint8Array(1), writeVersion: 3n, signature: null },

@@ -39,7 +39,7 @@ const told = (listed: boolean | undefined, listedSlot?: string | null, agoMs = 0
 /** The list's slot that is taken over with a log that ends at this slot. */
 const takenUp = async (position: bigint | null) => storedState(store).listedSlot(position);
 
-test('that lists are whole is taken up where the log has the slot that they are here from, however much of it is applied', async () => {
+test('a stored proof that lists are complete is taken over if the log reaches its slot, applied or not', async () => {
   expect(await takenUp(9n)).toBeNull();
   await told(true, '7');
   // A database that has just begun to read the log again.
@@ -54,7 +54,7 @@ test('that lists are whole is taken up where the log has the slot that they are 
   expect(await takenUp(9n)).toBeNull();
 });
 
-test('who told of lists before a slot was told was right of what the log has, however late it is applied', async () => {
+test('a stored proof without a slot, of an older version, holds from the end of the log, however late it is applied', async () => {
   for (const agoMs of [0, 60_000]) {
     await told(true, undefined, agoMs);
     expect(await takenUp(null)).toBeNull();
@@ -65,7 +65,7 @@ test('who told of lists before a slot was told was right of what the log has, ho
   expect(await takenUp(9n)).toBeNull();
 });
 
-test('without a slot an old reading of the log is late, for it says of no list that it is here', async () => {
+test('a report about lists without a slot counts as late if it had expired when it was applied', async () => {
   for (const [listed, value] of [
     [true, 1],
     [undefined, null],
@@ -80,7 +80,7 @@ test('without a slot an old reading of the log is late, for it says of no list t
   expect(await listedState(store)).toEqual({ listed: 1, slot: '7', late: 0 });
 });
 
-test('history of a store that has yet to come to where the log ended is not read, whatever it lacks none of', async () => {
+test('history does not count as read until the store has applied the log up to where it ended', async () => {
   const model = createLogModel();
   const gap: LogRecord = { kind: 'gap', fromSlot: 0n, toSlot: 5n, toTime: null, closed: true };
   await model.apply(batchOf('transactions', logOf([gap])));

@@ -6,7 +6,10 @@ import { ours } from '../../schemas/support/program-calls.ts';
 import { run } from '../../schemas/support/run.ts';
 import { routed, transaction } from '../materialise/support/records.ts';
 
-/** Slots at which all accounts were asked for, where these were found to be made twice; all slots are released. */
+/**
+ * The slots at which all accounts are asked for while slots 1 to `to` are released.
+ * @param found the slots made twice, by the slot at whose release each is found
+ */
 function sweeps(found: ReadonlyMap<bigint, bigint>, to: bigint): bigint[] {
   const asked: bigint[] = [];
   const madeTwice = createMadeTwice((notBefore) => asked.push(notBefore));
@@ -18,17 +21,17 @@ function sweeps(found: ReadonlyMap<bigint, bigint>, to: bigint): bigint[] {
   return asked;
 }
 
-test('behind a slot that was made twice all accounts are read again, once', () => {
+test('a slot that was made twice has all accounts read again once, at least 32 slots later', () => {
   expect(sweeps(new Map([[10n, 10n]]), 1_000n)).toEqual([42n]);
   expect(sweeps(new Map([[100n, 20n]]), 1_000n)).toEqual([100n]);
 });
 
-test('of many such slots a sweep a minute is made, and one behind the last', () => {
+test('many slots made twice share one sweep per 150 slots, the last of which is behind all of them', () => {
   const all = new Map(Array.from({ length: 500 }, (_, at) => [BigInt(at + 1), BigInt(at + 1)]));
   expect(sweeps(all, 2_000n)).toEqual([33n, 183n, 333n, 483n, 633n]);
 });
 
-test('one that the chain never comes to keeps no other from it', () => {
+test('a slot that the chain never reaches does not hold up the sweeps for others', () => {
   const never = 1_000_000n;
   expect(
     sweeps(
@@ -51,7 +54,7 @@ test('one that the chain never comes to keeps no other from it', () => {
   ).toEqual([42n, 332n]);
 });
 
-test('a transaction wrote what it names and a stream brings, unless it failed', () => {
+test('a transaction may have written the streamed accounts that it names, unless it failed', () => {
   const record = transaction('t', 5n, [routed(1n)]);
   const written = writtenAccounts(record, () => true);
   expect(written.length).toBeGreaterThan(0);

@@ -63,7 +63,7 @@ function stage(found: () => AccountRecord[] = () => []) {
   return { following, followed, seen };
 }
 
-test('a thousand balances that strangers name at once each join the turns, and none has the others gone through', async () => {
+test('1,000 balances named by strangers join the rota one by one, without going through the whole list each time', async () => {
   const { following, seen } = stage();
   const names = Array.from({ length: 1_000 }, (_, at) => key(`token ${at}`));
   for (const name of names) following.add(name, 'token_account', true);
@@ -79,7 +79,7 @@ const TOKENS = decodeKey(TOKEN_2022_PROGRAM) as Uint8Array;
 const STRANGER = rawKey('an exchange');
 const named = { expected: 'token_account', source: 'rpc' } as const;
 
-describe('of what a stranger named as a balance', () => {
+describe('an address that a stranger named as a balance', () => {
   const mintOf = (supply: bigint) =>
     mintData({
       ...{ address: key('mint'), program: TOKEN_2022_PROGRAM, decimals: 6, supply },
@@ -107,7 +107,7 @@ describe('of what a stranger named as a balance', () => {
   test.each([
     ['keeps to the bound', true],
     ['sends all of it', false],
-  ])('no more is read than such a one tells by, from a node that %s', async (_, keepsTo) => {
+  ])('is kept with only the bytes that its kind needs, from a node that %s', async (_, keepsTo) => {
     const asked = new Map<string, (number | undefined)[]>();
     let requests = 0;
     const rpc = {
@@ -168,7 +168,7 @@ describe('of what a stranger named as a balance', () => {
     expect(requests - before).toBe(1);
   });
 
-  test('and is none it is told of once, whatever becomes of it', async () => {
+  test('is logged at each change while it is a balance, and otherwise only when its kind changes', async () => {
     const turns = [
       account('a', STRANGER, Buffer.alloc(512, 1), { ...named, slot: 11n }),
       account('a', STRANGER, Buffer.alloc(512, 2), { ...named, slot: 12n }),
@@ -204,7 +204,7 @@ describe('of what a stranger named as a balance', () => {
     expect(sent).toEqual([11n, 14n, 15n, 16n, 17n, 18n, 19n, 20n, 22n]);
   });
 
-  test('a mint is read whole and told of once, which closes the balance, and one that comes back is told at once', async () => {
+  test('is read whole and logged once if it becomes a mint, which closes the balance; a later balance is logged at once', async () => {
     let slot = 10n;
     const asked: (number | undefined)[] = [];
     const rpc = {
@@ -248,7 +248,7 @@ describe('of what a stranger named as a balance', () => {
     expect(deadLetters).toEqual([]);
   });
 
-  test('and is a mint or metadata to others, the rota tells of a balance alone, whatever their turns say stands there', async () => {
+  test('is not affected in the rota by mint or metadata readings of it, unless those show a balance', async () => {
     let found = account('a', STRANGER, Buffer.alloc(512, 1), { ...named, slot: 1n });
     let turns = 0;
     const { following, followed, seen } = stage(() => {

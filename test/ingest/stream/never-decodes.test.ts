@@ -12,7 +12,7 @@ import { until } from '../support/stream-stage.ts';
 const PROGRAM = rawKey('program');
 /** Data of an account that another version of the program made. */
 const SHORT = policyBytes().subarray(0, 100);
-/** Most lists: each takes a node long and is kept. */
+/** A test gives up after so many lists: a sweeper must not ask a node for such long work again and again. */
 const MOST_LISTS = 20;
 
 let stop: AbortController;
@@ -62,19 +62,19 @@ function sweeping(there: Record<string, Uint8Array>, lists: (name: string, list:
   return seen;
 }
 
-test('an account that never decodes is listed, and the list that has it is proved whole', async () => {
+test('a list that contains an account which does not decode is proved complete', async () => {
   const seen = sweeping({ short: SHORT }, () => true);
   await until('it is proved', () => seen.listed.includes('proved') || stop.signal.aborted);
   expect(seen).toMatchObject({ lists: 1, listed: ['unproved', 'proved'] });
 });
 
-test('one that came since the list is in the next, and that is proved', async () => {
+test('an undecodable account missing from the first list is found in the second, which is proved complete', async () => {
   const seen = sweeping({ short: SHORT }, (_, list) => list > 1);
   await until('it is proved', () => seen.listed.includes('proved') || stop.signal.aborted);
   expect(seen).toMatchObject({ lists: 2, listed: ['unproved', 'unproved', 'proved'] });
 });
 
-test('a list that lacks it again is a part, and is not asked for without a rest', async () => {
+test('a list that lacks an existing account twice counts as partial and is not requested again without a pause', async () => {
   const seen = sweeping(
     { short: SHORT, gone: new Uint8Array(0), other: policyBytes({ venueCount: 0 }) },
     (name) => name === 'other',

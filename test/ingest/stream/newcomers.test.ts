@@ -15,7 +15,7 @@ function setUp() {
   return { newcomers, calls };
 }
 
-test('newcomers of a slot go into one rewrite, and are read once the new filter was seen at work', () => {
+test('newcomers of a slot share one filter rewrite, and are read when the new filter is first seen at work', () => {
   const { newcomers, calls } = setUp();
   newcomers.add(['a', 'b']);
   newcomers.onSlot();
@@ -27,7 +27,7 @@ test('newcomers of a slot go into one rewrite, and are read once the new filter 
   expect(newcomers.pending()).toBe(0);
 });
 
-test('one rewrite is under way at a time: those that come meanwhile wait for the next', () => {
+test('one filter rewrite is under way at a time; newcomers that come meanwhile wait for the next', () => {
   const { newcomers, calls } = setUp();
   newcomers.add(['a']);
   newcomers.onSlot();
@@ -40,7 +40,7 @@ test('one rewrite is under way at a time: those that come meanwhile wait for the
   expect(calls).toEqual(['rewrite', 'read a at 12', 'rewrite', 'read b at 13']);
 });
 
-test('a new stream carries all of them in its first request, whatever was under way', () => {
+test('a new stream has all newcomers in its first request, including those of an unfinished rewrite', () => {
   const { newcomers, calls } = setUp();
   newcomers.add(['a']);
   newcomers.onSlot();

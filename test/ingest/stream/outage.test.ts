@@ -44,9 +44,9 @@ const AWAY: Record<Exclude<BesideMode, 'taken'>, [words: string, silenceMs: numb
   pings: ['no new slot for 5000 ms', 5_000],
 };
 
-describe(`a stream of followed addresses that is away (seed ${SEED})`, () => {
+describe(`a followed stream that is away (seed ${SEED})`, () => {
   test.each(Object.keys(AWAY) as (keyof typeof AWAY)[])(
-    '%s: they are read over RPC in turns, it is told, and they go back once it is here again',
+    '%s: its addresses are read over RPC in turns, with the reason reported, until it is back',
     async (beside) => {
       const [words, silenceMs] = AWAY[beside];
       stage = await openStreamStage({ seed: SEED, policies: 10 });
@@ -79,7 +79,7 @@ describe(`a stream of followed addresses that is away (seed ${SEED})`, () => {
     },
   );
 
-  test('those that were not read by then are told to be carried again with the others', async () => {
+  test('addresses that were not read while it was away are logged as carried again as well', async () => {
     stage = await openStreamStage({ seed: SEED, policies: 10 });
     await stage.live(30);
     const records: LogRecord[] = [];
@@ -103,7 +103,7 @@ describe(`a stream of followed addresses that is away (seed ${SEED})`, () => {
     await stage.liveUntil('none is lost', () => lost() === 0);
   });
 
-  test('where it is away with its first failure, it is told why with that', async () => {
+  test('the reason is reported together with the absence, even at the first failure', async () => {
     stage = await openStreamStage({ seed: SEED, policies: 10 });
     await stage.live(30);
     const { events } = stage.start({ awayAfterMs: 0 });
@@ -118,7 +118,7 @@ describe(`a stream of followed addresses that is away (seed ${SEED})`, () => {
     await expectKnown();
   });
 
-  test('from the first address on', async () => {
+  test('has all of its addresses read over RPC if it is away from the start', async () => {
     stage = await openStreamStage({ seed: SEED, policies: 10, modes: { beside: 'unavailable' } });
     await stage.live(30);
     const { events } = stage.start(LIMITS);
@@ -129,7 +129,7 @@ describe(`a stream of followed addresses that is away (seed ${SEED})`, () => {
   });
 });
 
-test('a provider that gives one stream gives it to the core, also where the other was there before', async () => {
+test('where the provider allows one stream the core gets it, even if the followed stream was there before', async () => {
   stage = await openStreamStage({ seed: SEED, policies: 10 });
   await stage.live(30);
   const { events } = stage.start(LIMITS);
@@ -152,7 +152,7 @@ test('a provider that gives one stream gives it to the core, also where the othe
   await expectKnown();
 });
 
-test("a provider that keeps the newest stream alone: it is the core's, it is told, and both go on once it keeps two", async () => {
+test('where the provider keeps only the newest stream the core has it, as reported; both run once it keeps two', async () => {
   stage = await openStreamStage({ seed: SEED, policies: 10, modes: { streams: 1, newest: true } });
   await stage.live(30);
   const aloneMs = 3_000;
@@ -163,7 +163,7 @@ test("a provider that keeps the newest stream alone: it is the core's, it is tol
   const [before, since] = [ends(), performance.now()];
   await stage.live(20);
   await expectKnown();
-  // Each retry of it may end the core's stream once more, and a slow machine makes more retries.
+  // Each retry of the followed stream may end the core's once more, and a slow machine makes more retries.
   const tries = Math.ceil((performance.now() - since) / aloneMs);
   expect(ends() - before).toBeLessThanOrEqual(1 + tries);
   stage.geyser.become({ streams: null });
@@ -173,7 +173,7 @@ test("a provider that keeps the newest stream alone: it is the core's, it is tol
   await expectKnown();
 });
 
-describe('two streams end one another', () => {
+describe('detection that two streams end one another', () => {
   let now = 0;
   const conflict = () => createStreamConflict(() => now);
   const inTurns = (ends: number, apartMs: number, isOurs = false) => {
@@ -188,17 +188,17 @@ describe('two streams end one another', () => {
     return two.isKnown();
   };
 
-  test('where each ends soon after the other began, five times in turns', () => {
+  test('takes five ends in turns, each soon after the other stream began', () => {
     expect(inTurns(5, 200)).toBe(true);
     expect(inTurns(4, 200)).toBe(false);
     expect(inTurns(50, 6_000)).toBe(false);
   });
 
-  test('and not where they were cancelled here, as on a chain that rests', () => {
+  test('ignores ends that were cancelled here, as on a chain that rests', () => {
     expect(inTurns(50, 200, true)).toBe(false);
   });
 
-  test('nor where both end at once, or one of them again and again', () => {
+  test('ignores that both end at once, or that one of them ends again and again', () => {
     const both = conflict();
     for (let at = 0; at < 20; at += 1) {
       both.began('core');
@@ -216,7 +216,7 @@ describe('two streams end one another', () => {
     expect(one.isKnown()).toBe(false);
   });
 
-  test('once it is known one end tells, until they were beside each other for a while', () => {
+  test('takes a single end after a retry, until both streams were open together for a while', () => {
     const two = conflict();
     two.tryAgain();
     expect(two.isKnown()).toBe(false);
@@ -237,7 +237,7 @@ describe('two streams end one another', () => {
   });
 });
 
-test('what was here a moment ago is not away, and what could not be here is not called so', () => {
+test('a stream is away after 30 s without updates, and the slots it missed are unread until all is read again', () => {
   let now = 0;
   const outage = createOutage(30_000, () => now);
   now = 29_999;

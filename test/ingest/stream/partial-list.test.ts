@@ -38,7 +38,7 @@ const listedSlotOf = (record: LogRecord): bigint | null =>
     : null;
 const isClosed = ({ events }: Running) => events.findIndex((event) => event.type === 'gap' && !event.open);
 
-test(`a list that leaves accounts out is told, and they are read once something names them (seed ${SEED})`, async () => {
+test(`a list that leaves accounts out is reported, and those are read once history names them (seed ${SEED})`, async () => {
   await resting(mannersNamed(['partial-list']));
   const running = stage.start({ compareMs: 100 });
   await stage.settled();
@@ -48,13 +48,13 @@ test(`a list that leaves accounts out is told, and they are read once something 
   expect(listsOf(running)).not.toContain('proved');
 });
 
-test('an empty list of a program that has its configuration is no whole one', async () => {
+test('an empty list counts as partial where the program has its configuration account', async () => {
   await resting({ unlistedOneIn: 1 });
   const running = stage.start({ compareMs: 100 });
   await stage.restUntil('it is told', () => listsOf(running).includes('part'));
 });
 
-test('a list is proved whole once the whole history names nothing else, and is not before', async () => {
+test('a list is proved complete only once the whole history is read and names no other account', async () => {
   await resting({});
   const records: LogRecord[] = [];
   const running = stage.start({ compareMs: 100, log: watchedLog(records) });
@@ -77,7 +77,7 @@ test('a list is proved whole once the whole history names nothing else, and is n
   expect(new Set(listsOf(running))).toEqual(new Set(['unproved', 'proved']));
 });
 
-test('a list that shrank is no whole one, and what it lacks keeps its state', async () => {
+test('a list that has become shorter counts as partial, and the accounts that it lacks keep their states', async () => {
   await resting({});
   const first = stage.start({ compareMs: 100 });
   await stage.restUntil('it is proved', () => listsOf(first).includes('proved'));
@@ -98,7 +98,7 @@ test('a list that shrank is no whole one, and what it lacks keeps its state', as
   expect(compared).toEqual([end]);
 });
 
-test('a list is asked for at the slot that the stream has come to', async () => {
+test('a list is requested at the slot that the stream has reached', async () => {
   await resting({ scans: 'none' });
   const { chain, model } = stage;
   model.unreadAccounts = async () => [];
@@ -119,7 +119,7 @@ test('a list is asked for at the slot that the stream has come to', async () => 
   for (const address of found) expect(model.accounts.get(address)?.slot).toBeGreaterThanOrEqual(before);
 });
 
-test('what listed accounts name or count, and is not listed, is lacking', async () => {
+test('lacksOf finds accounts that listed ones name or count and that are not listed', async () => {
   await resting({});
   const running = stage.start({ compareMs: 100 });
   await stage.settled();

@@ -8,7 +8,7 @@ import { account, key, rawKey } from '../materialise/support/records.ts';
 const options = () => ({ signal: new AbortController().signal, logger: createLogger('silent', 'test') });
 const named = (address: string): AccountRecord => account(address, new Uint8Array(32), new Uint8Array(0));
 
-test('one account that cannot be read keeps none of its hundred from being read', async () => {
+test('one unreadable account among 100 is left out and the other 99 are read, in fewer than 40 requests', async () => {
   const addresses = Array.from({ length: 100 }, (_, at) => `account ${at}`);
   let requests = 0;
   const read = createPatientRead(async (some) => {
@@ -24,7 +24,7 @@ test('one account that cannot be read keeps none of its hundred from being read'
   expect(requests).toBeLessThan(40);
 });
 
-test('a node that answers nothing at all is waited for, with all that was asked', async () => {
+test('a batch is retried whole, not split, while the node answers nothing at all', async () => {
   const asked: number[] = [];
   const read = createPatientRead(async (some) => {
     asked.push(some.length);
@@ -37,7 +37,7 @@ test('a node that answers nothing at all is waited for, with all that was asked'
 
 const PROBE = '11111111111111111111111111111111';
 
-test('an account that is read a moment later is not left out, though the node answers behind its failures', async () => {
+test('an account that is read after three failures is not left out, although the node answers other requests', async () => {
   let failures = 0;
   const read = createPatientRead(async (some) => {
     if (!some.includes(PROBE) && failures++ < 3) throw new Error('timed out');
@@ -46,7 +46,7 @@ test('an account that is read a moment later is not left out, though the node an
   expect(await read(['a'], 5n)).toHaveLength(1);
 });
 
-test('nor is one of a hundred that fails alone, and once', async () => {
+test('an account that fails once when read by itself, after its batch of 100 was split, is not left out', async () => {
   const addresses = Array.from({ length: 100 }, (_, at) => `account ${at}`);
   let hasFailed = false;
   const read = createPatientRead(async (some) => {
@@ -62,7 +62,7 @@ test('nor is one of a hundred that fails alone, and once', async () => {
   expect(await read(addresses, 5n)).toHaveLength(100);
 });
 
-test('what was left out of a reading are the addresses that it does not have', () => {
+test('addressesWithoutRecord returns the requested addresses that have no record', () => {
   const records = ['a', 'c'].map((name) => ({ ...named(name), address: rawKey(name) }));
   expect(addressesWithoutRecord(['a', 'b', 'c', 'd'].map(key), records)).toEqual(['b', 'd'].map(key));
 });

@@ -5,7 +5,7 @@ import { openSwitchboard } from '../../support/switchboard.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-test('a connection is left once its last stream has ended, and no sooner: to close it ends the streams on it', async () => {
+test('renewing the connection closes the old one only once its last stream has ended', async () => {
   const board = await openSwitchboard();
   const closed = vi.spyOn(grpc.Client.prototype, 'close');
   const client = createGeyserClient(`127.0.0.1:${board.port}`, null);

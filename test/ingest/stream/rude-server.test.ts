@@ -60,7 +60,7 @@ const account = (data: Uint8Array) =>
     ).finish(),
   );
 
-test('a stream that a server or a proxy cancels was not ended here, and nothing of its words is served', async () => {
+test('a stream cancelled by the server does not count as cancelled here, and its words are not served', async () => {
   const { ended } = await told((call) =>
     call.emit('error', { code: grpc.status.CANCELLED, details: 'drained by node-7.internal' }),
   );
@@ -70,7 +70,7 @@ test('a stream that a server or a proxy cancels was not ended here, and nothing 
   expect(replayEnd(ended)).toBe('perhaps');
 });
 
-test('an update of ten megabytes comes whole', async () => {
+test('an update of 10 MiB arrives whole', async () => {
   const data = new Uint8Array(10 * 1024 * 1024).fill(7);
   const { updates } = await told((call) => {
     call.write(account(data));
@@ -79,7 +79,7 @@ test('an update of ten megabytes comes whole', async () => {
   expect(updates.map((update) => update.type === 'account' && update.data.length)).toEqual([data.length]);
 });
 
-test('one that comes packed is unpacked', async () => {
+test('a gzip-compressed update is decompressed', async () => {
   const packed = gzipSync(account(new Uint8Array(5_000).fill(7)));
   const head = Buffer.from([1, 0, 0, 0, 0]);
   head.writeUInt32BE(packed.length, 1);
@@ -97,7 +97,7 @@ test('one that comes packed is unpacked', async () => {
   expect(ended.code).toBe(grpc.status.OK);
 });
 
-test('what a server tells of the snapshot that it has begun from is no more than a reading', async () => {
+test('an account update of the startup snapshot of a server (isStartup) counts as a reading', async () => {
   const state = { pubkey: new Uint8Array(32), owner: new Uint8Array(32) };
   const of = (isStartup: boolean) =>
     SubscribeUpdate.encode(
@@ -107,7 +107,7 @@ test('what a server tells of the snapshot that it has begun from is no more than
   expect(readUpdate(of(false))).not.toHaveProperty('isReading');
 });
 
-test('what is of a slot or a place that no chain has, or stands on a slot far behind it, is nothing', () => {
+test('an update with an impossible slot, transaction index or parent is rejected, unreadable or ignored', () => {
   const read = (update: object) =>
     readUpdate(SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as SubscribeUpdate)).finish());
   const never = String(2n ** 64n - 1n);
@@ -129,7 +129,7 @@ test('what is of a slot or a place that no chain has, or stands on a slot far be
   });
 });
 
-test('bytes that are no update end the stream, and say nothing of what was asked for', async () => {
+test('bytes that are no update end the stream, and are reported as a failure of the provider', async () => {
   const { updates, ended } = await told((call) => {
     call.write(account(new Uint8Array(3)));
     call.write(Buffer.from([0x1a, 0xff, 0xff]));

@@ -23,7 +23,7 @@ async function openOther(): Promise<RpcServer> {
   return rpc;
 }
 
-test('of a node of another chain nothing is read, no gap is closed, and it is told; then the right one is named', async () => {
+test('an RPC node of another chain is reported, and nothing is read from it, until the right one is configured', async () => {
   const rpc = await openOther();
   stage = await openStreamStage({ seed: 'here', policies: 5 });
   const { chain, model } = stage;
@@ -46,7 +46,7 @@ test('of a node of another chain nothing is read, no gap is closed, and it is to
 test.each([
   ['first', (own: string, wrong: string) => [wrong, own], 1],
   ['behind one that is', (own: string, wrong: string) => [own, wrong], 2],
-])('of several the one of another chain decides nothing, named %s', async (_, order, number) => {
+])('a node not of this chain is reported and has no effect, listed %s', async (_, order, number) => {
   const rpc = await openOther();
   stage = await openStreamStage({ seed: 'here', policies: 5 });
   const { chain, model } = stage;

@@ -74,7 +74,7 @@ function sweeping(
 
 const timedOut = () => new RpcError('unreachable', 'getProgramAccounts: HTTP 504 without JSON');
 
-test('a node that answers all but the list: it is told, and what is known is read and compared all the same', async () => {
+test('a node that answers all but the account list is reported, and known accounts are still read and compared', async () => {
   const { sweeper, seen } = sweeping((form) => (form === 'read' ? null : timedOut()));
   sweeper.request(9n);
   await until('it is told', () => seen.listed.length > 0);
@@ -92,7 +92,7 @@ test('a node that answers all but the list: it is told, and what is known is rea
   expect(seen.compared).toBeGreaterThan(10);
 });
 
-test('a backend that fails for a second is waited for, and the whole list comes first again', async () => {
+test('a list that fails for a moment is retried, and the next sweep asks for the whole list first again', async () => {
   const { sweeper, seen } = sweeping((form, many) => (form !== 'read' && many < 4 ? timedOut() : null), {
     compareMs: 60_000,
   });
@@ -104,7 +104,7 @@ test('a backend that fails for a second is waited for, and the whole list comes 
   expect(new Set(seen.listed)).toEqual(new Set(['unproved', 'proved']));
 });
 
-test('a list that was not answered is asked for again after one rest', async () => {
+test('a list that was not answered is requested again after one pause', async () => {
   const { sweeper, seen } = sweeping((form, many) => (form !== 'read' && many < 4 ? timedOut() : null), {
     compareMs: 200,
   });
@@ -116,7 +116,7 @@ test('a list that was not answered is asked for again after one rest', async () 
   expect(seen.compared - before).toBeLessThan(5);
 });
 
-test('one that lists by a prefix in time is asked so from then on', async () => {
+test('a node that answers in time only for the list by prefix is asked for that from then on', async () => {
   const { sweeper, seen } = sweeping((form) => (form === 'whole' ? timedOut() : null), { failsAfterMs: 20 });
   for (const told of [1, 2]) {
     sweeper.request(9n);
@@ -126,7 +126,7 @@ test('one that lists by a prefix in time is asked so from then on', async () => 
   expect(new Set(seen.listed)).toEqual(new Set(['unproved', 'proved']));
 });
 
-test('while the node answers nothing at all the list is waited for, however often it fails', async () => {
+test('while a node answers nothing at all, the list is retried and not reported as silent', async () => {
   const { sweeper, seen } = sweeping((_, many) => (many < 5 ? timedOut() : null));
   sweeper.request(9n);
   await until('it is listed', () => seen.listed.length > 0);
@@ -134,7 +134,7 @@ test('while the node answers nothing at all the list is waited for, however ofte
   expect(lists(seen).length).toBe(5);
 });
 
-test(`a node whose list of accounts times out: the ledger in the end, of what the stream or history names (seed ${SEED})`, async () => {
+test(`where the account list times out, all that the stream or history names matches the ledger (seed ${SEED})`, async () => {
   stage = await openStreamStage({ seed: SEED, policies: 10 });
   stage.rpc.faults.behave({ scans: 'silent' });
   const { chain, model, rpc } = stage;

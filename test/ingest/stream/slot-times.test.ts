@@ -27,22 +27,22 @@ function timesOf(node: Map<bigint, number>, streamAt: bigint) {
   return { times, asked };
 }
 
-test('a slot that the stream told of has its time, and the node is not asked', async () => {
+test('a slot that the stream has brought has its time from the stream, and the node is not asked', async () => {
   const { times, asked } = timesOf(new Map(), 50n);
   expect(await times(40n)).toBe(1_040);
   expect(asked).toEqual([]);
 });
 
-test('a slot ahead of the stream has the time that the node tells', async () => {
+test('a slot ahead of the stream has its time from the node', async () => {
   expect(await timesOf(new Map([[60n, 7]]), 50n).times(60n)).toBe(7);
 });
 
-test('where the node tells none the stream is waited for, though not for ever', async () => {
+test('where the node knows no time, the stream is awaited; if it does not reach the slot, the time is null', async () => {
   expect(await timesOf(new Map(), 50n).times(53n)).toBe(1_053);
   expect(await timesOf(new Map(), 50n).times(500n)).toBeNull();
 });
 
-test('where the stream does not come there meanwhile the node is asked once more: it may have been behind', async () => {
+test('where the stream does not reach the slot meanwhile, the node is asked once more: it may have been behind', async () => {
   const node = new Map<bigint, number>();
   const { times, asked } = timesOf(node, 50n);
   const told = times(500n);
@@ -64,7 +64,7 @@ const failing = (error: RpcError): Partial<Rpc> => ({
 });
 
 test.each([METHOD_NOT_FOUND, INTERNAL])(
-  'a node that refuses times with %i knows none: what it tells of accounts is read',
+  'a node that refuses block times with error %i counts as knowing none, and its accounts are still read',
   async (code) => {
     const rpc = failing(new RpcError('refused', 'no', { code })) as Rpc;
     let tries = 0;
@@ -81,7 +81,7 @@ test.each([METHOD_NOT_FOUND, INTERNAL])(
   },
 );
 
-test('of one that does not answer nothing is known', async () => {
+test('reading accounts fails if the node does not answer the question for the block time', async () => {
   const rpc = failing(new RpcError('unreachable', 'away')) as Rpc;
   await expect(createAccountReader(rpc, { expectedAt: () => null }).read([key('one')], 1n)).rejects.toThrow(
     'away',

@@ -86,14 +86,14 @@ describe('a slot', () => {
     expect(slots.overflowing).toBe(false);
   });
 
-  test('waits for its parent, and the interval in between is told as missing', () => {
+  test('waits for its parent, and the slots in between are reported as missing', () => {
     const slots = new Slots('confirmed', 10n);
     expect(feed(slots, [meta(14n, 13n), status(14n, 'confirmed')])).toEqual([]);
     expect(slots.missing()).toEqual({ fromSlot: 11n, toSlot: 13n, toTime: 1_014, waiting: 1 });
     expect(slotsOf(slots.skipTo(13n))).toEqual([14n]);
   });
 
-  test('that begins a stream without replay is not released: it may have begun before', () => {
+  test('that is the first of a stream without a replay is not released, for it may be incomplete', () => {
     const slots = new Slots('confirmed', null);
     const outputs = feed(slots, [
       meta(50n, 49n),
@@ -105,14 +105,14 @@ describe('a slot', () => {
     expect(slots.timeOf(50n)).toBe(1_050);
   });
 
-  test('that was released brings late updates at once, with its block time', () => {
+  test('that was released passes late updates on at once, with its block time', () => {
     const slots = new Slots('confirmed', 10n);
     feed(slots, [meta(11n, 10n), status(11n, 'confirmed')]);
     const update = account(11n, 3, 9n);
     expect(slots.take(update)).toEqual([{ type: 'late', update, blockTime: 1_011 }]);
   });
 
-  test('that has a second block is told to be made twice, once, before its release and behind it', () => {
+  test('with a second blockhash is reported once as made twice, before its release or after it', () => {
     const slots = new Slots('confirmed', 10n);
     const made = [meta(11n, 10n, 'one'), meta(11n, 10n, 'one'), meta(11n, 10n, 'two'), meta(11n, 10n, 'one')];
     expect(feed(slots, made)).toEqual([{ type: 'madeTwice', slot: 11n }]);
@@ -124,7 +124,7 @@ describe('a slot', () => {
     ]);
   });
 
-  test('says of a transaction that another was told of it, which is told last, also where one comes again', () => {
+  test('hands out the last of two differing versions of a transaction as disputed; a mere repeat is not', () => {
     const slots = new Slots('confirmed', 10n);
     const told = [
       ...[transaction(11n, 1, 1), transaction(11n, 2, 1), transaction(11n, 1, 2), transaction(11n, 2, 1)],
@@ -133,7 +133,7 @@ describe('a slot', () => {
     expect(transactionsOf(feed(slots, told))).toEqual(['1 of 2, disputed', '2 of 1']);
   });
 
-  test('that was released tells of a transaction what is news: another, or one more, each once', () => {
+  test('that was released passes on only new or differing transactions, each once', () => {
     const slots = new Slots('confirmed', 10n);
     const whole = (slot: bigint) => [
       ...[transaction(slot, 1, 1), transaction(slot, 2, 1), meta(slot, slot - 1n), status(slot, 'confirmed')],
@@ -150,7 +150,7 @@ describe('a slot', () => {
     ]);
   });
 
-  test('of which nobody remembers what was told has no dispute: a replay from far back costs no question', () => {
+  test('that is no longer remembered has no transaction marked as disputed when it is replayed', () => {
     const slots = new Slots('confirmed', 10n);
     expect(transactionsOf(feed(slots, [transaction(9n, 1, 1), transaction(10n, 1, 1)]))).toEqual(['1 of 1']);
     const told = createSeenTransactions(2);
@@ -178,7 +178,7 @@ describe('a slot', () => {
   });
 });
 
-test('too much that waits is an overflow, and a restart forgets it', () => {
+test('more pending bytes than allowed are an overflow, which a restart clears', () => {
   const slots = new Slots('confirmed', 10n, { maxPendingBytes: 2_000 });
   for (let name = 0; name < 10; name += 1) slots.take(account(12n, name, 1n));
   expect(slots.overflowing).toBe(true);
@@ -187,7 +187,7 @@ test('too much that waits is an overflow, and a restart forgets it', () => {
   expect(slots.last).toBe(10n);
 });
 
-test(`any order, any repetition and any forks release the same chain (seed ${SEED})`, () => {
+test(`updates in any order, repeated and with forks, release the same slots (seed ${SEED})`, () => {
   const chain = fc.array(fc.record({ skipped: fc.nat(2), fork: fc.boolean(), accounts: fc.nat(3) }), {
     minLength: 1,
     maxLength: 12,

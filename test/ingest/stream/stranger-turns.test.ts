@@ -5,7 +5,7 @@ import type { AccountRecord, ExpectedAccount, LogRecord } from '../../../schemas
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { account, key } from '../materialise/support/records.ts';
 
-test('what strangers chose is read a hundred at a time, each once for a long while, and told where they are new', async () => {
+test('addresses that strangers chose are read 100 at a time, each once in five minutes, and logged when new', async () => {
   const all = Array.from({ length: 230 }, (_, at) => key(`metadata ${at}`));
   const stop = new AbortController();
   const asked: string[][] = [];
@@ -40,7 +40,7 @@ test('what strangers chose is read a hundred at a time, each once for a long whi
   );
 });
 
-test('what stands there is compared with what was told last, whoever told it', async () => {
+test('a reading is compared with the newest logged state, also where a sweep logged that', async () => {
   const stop = new AbortController();
   const sent: [slot: bigint, value: number][] = [];
   const at = (slot: bigint, value: number): AccountRecord => ({
@@ -83,7 +83,7 @@ test('what stands there is compared with what was told last, whoever told it', a
   ]);
 });
 
-test('what was told as something else is told as this too, once, and not again as that', async () => {
+test('a state that was logged as another kind of account is logged once more as this kind', async () => {
   const stop = new AbortController();
   const sent: string[] = [];
   const at = (slot: bigint, value: number, expected: ExpectedAccount): AccountRecord => ({

@@ -54,7 +54,10 @@ async function liveThrough(silenceMs = PATIENT_MS, awayAfterMs = 3_000): Promise
   return events;
 }
 
-/** UNAVAILABLE replays are recognised by looking whether the chain goes on, so no stream may end where it rests. */
+/**
+ * A replay refused as UNAVAILABLE is recognised by whether live slots are served, so no stream may be ended for silence
+ * while the chain rests.
+ */
 const TOLD_BY_LOOKS = 'unavailable';
 const PLAIN_REPLAYS = REPLAYS.filter((replay) => replay !== TOLD_BY_LOOKS);
 
@@ -72,14 +75,17 @@ const MODES: [string, Partial<ProviderModes>][] = [
   ['one stream at a time', { streams: 1 }],
 ];
 
-describe(`a provider with (seed ${SEED})`, () => {
-  test.each(MODES)('%s: the ledger in the end, with the gaps closed', async (_, modes) => {
-    await open(modes);
-    await liveThrough();
-    await expectWhole();
-  });
+describe(`ingestion from a provider (seed ${SEED})`, () => {
+  test.each(MODES)(
+    'with %s: the log matches the ledger in the end, and gaps are closed',
+    async (_, modes) => {
+      await open(modes);
+      await liveThrough();
+      await expectWhole();
+    },
+  );
 
-  test('a replay that is refused as if nobody was there: the ledger in the end, with the gaps closed', async () => {
+  test('with a replay refused as UNAVAILABLE: the log matches the ledger in the end, and the gaps are closed', async () => {
     await open({ replay: TOLD_BY_LOOKS });
     const events = await liveThrough(30_000, 300);
     await expectWhole();
@@ -87,7 +93,7 @@ describe(`a provider with (seed ${SEED})`, () => {
   });
 
   test.each(Array.from({ length: MIXED }, (_, at) => `${SEED}-${at}`))(
-    'what lots give it (%s)',
+    'with limits and misbehaviour drawn at random (%s): the log matches the ledger in the end',
     async (seed) => {
       const random = createRandom(`modes:${seed}`);
       const [modes, manners] = [drawn(random), drawnManners(random)];
@@ -104,7 +110,7 @@ describe(`a provider with (seed ${SEED})`, () => {
     },
   );
 
-  test('a cap says how many addresses are read over RPC, and why', async () => {
+  test('reports how many addresses beyond a cap are read over RPC, and why', async () => {
     await open({ addresses: 10 });
     const events = await liveThrough();
     await expectWhole();
@@ -118,7 +124,7 @@ describe(`a provider with (seed ${SEED})`, () => {
     expect(followed.reason).toBe('the provider takes 10 (the provider refuses the request)');
   });
 
-  test('nothing but pings is not connected, with the reason, until more comes', async () => {
+  test('reports a stream of nothing but pings as not connected, with the reason, until more comes', async () => {
     await open({ pings: true });
     const { events } = stage.start({ silenceMs: 5_000 });
     await stage.live(20);
@@ -131,7 +137,7 @@ describe(`a provider with (seed ${SEED})`, () => {
     await expectWhole();
   });
 
-  test('block metas without a parent: not connected, with the reason, until they have one', async () => {
+  test('reports block metas without a parent as not connected, with the reason, until they have one', async () => {
     await open({ parentless: true });
     await stage.live(20);
     const { events } = stage.start();
@@ -143,7 +149,7 @@ describe(`a provider with (seed ${SEED})`, () => {
     await expectWhole();
   });
 
-  test('what says nothing, or nothing true, in front of every block: nothing ends, nothing is lost', async () => {
+  test('ignores meaningless and false updates in front of every block: no stream ends and nothing is lost', async () => {
     await open({});
     const random = createRandom(`odd:${SEED}`);
     stage.geyser.faults.sendOddities(() => random.next());
@@ -160,7 +166,7 @@ describe(`a provider with (seed ${SEED})`, () => {
   });
 
   test.each(['quota of the day is used up', 'Too many connections: the limit of 5 is reached'])(
-    'a limit that is reached (%s): told, waited for, and gone on with where it was, all addresses streamed',
+    'reports a limit that is reached (%s), and later resumes without a gap, with all addresses streamed',
     async (words) => {
       await open({});
       await stage.live(20);
@@ -179,7 +185,7 @@ describe(`a provider with (seed ${SEED})`, () => {
     },
   );
 
-  test('a slot that it cannot send: what is behind it goes on, and the slot is read over RPC', async () => {
+  test('goes on behind a slot that the provider cannot send, and reads that slot over RPC', async () => {
     await open({});
     await stage.live(20);
     const { events } = stage.start();
@@ -195,7 +201,7 @@ describe(`a provider with (seed ${SEED})`, () => {
     await stage.restUntil('all addresses are streamed', () => isStreamed(events));
   });
 
-  test('a chain that began anew is not gone on with, and the reason says so', async () => {
+  test('takes nothing from a chain that began anew, and says so in the reason', async () => {
     await open({});
     await stage.live(30);
     const { events } = stage.start({ position: async () => ({ slot: 5_000n, followed: 5_000n }) });
@@ -207,7 +213,7 @@ describe(`a provider with (seed ${SEED})`, () => {
     expect(events.some(({ type }) => type === 'connected')).toBe(false);
   });
 
-  test('nothing to refuse has no rewrite that ends a stream, while policies come up all the time', async () => {
+  test('without limits ends no stream while new policies have the filter rewritten all the time', async () => {
     await open({}, { policies: 40 });
     await stage.live(5);
     const { events } = stage.start();

@@ -27,7 +27,7 @@ function after(events: readonly StreamEvent[]): KnownStream {
   );
 }
 
-test('accounts that no node lists are told while the stream is connected, beside what else is', () => {
+test('a refused account list is given as a reason while the stream is connected, beside other reasons', () => {
   const unlisted = after([{ type: 'connected' }, { type: 'listed', listed: 'refused', slot: 9n }]);
   expect(unlisted.state).toMatchObject({ connected: true, since: 2_000 });
   expect(unlisted.state.reason).toMatch(/^SOLANA_RPC_URL refuses getProgramAccounts: /);
@@ -40,7 +40,7 @@ test('accounts that no node lists are told while the stream is connected, beside
   });
 });
 
-test('that lists are whole is told from the slot on that the first was proved before, as long as they are', () => {
+test('complete lists are reported with the slot of their first proof, until a list is partial', () => {
   const told = (...lists: [listed: ListStatus, slot: bigint][]) => {
     const { state } = after(lists.map(([one, slot]) => ({ type: 'listed', listed: one, slot })));
     return [state.listed, state.listedSlot];
@@ -58,7 +58,7 @@ test('that lists are whole is told from the slot on that the first was proved be
   expect(taken.state).toMatchObject({ listed: true, listedSlot: '7' });
 });
 
-test('history that stands still is told first, since when it does, and no more once it goes on', () => {
+test('stalled history is the first reason, with the time since when, until it goes on', () => {
   const still = after([{ type: 'connected' }, { type: 'stalled', reason: 'SOLANA_RPC_URL (timed out)' }]);
   expect(streamWords(still.state)).toBe(
     'since 1970-01-01T00:00:02.000Z: history stands still: SOLANA_RPC_URL (timed out)',
@@ -72,7 +72,7 @@ test('history that stands still is told first, since when it does, and no more o
   });
 });
 
-test('the state says since when it is so, and not connected says why', () => {
+test('the state says since when it holds, and why if it is not connected', () => {
   expect(after([{ type: 'connected' }, { type: 'connected' }]).state).toMatchObject({
     connected: true,
     since: 1_000,
@@ -87,7 +87,7 @@ test('the state says since when it is so, and not connected says why', () => {
   expect(streamWords(after([{ type: 'connected' }]).state)).toBeNull();
 });
 
-test('what the provider does not take is told while the stream goes on, with its words', () => {
+test('addresses that the provider does not take are reported while the stream goes on, with the reason', () => {
   const known = after([{ type: 'connected' }, refused]);
   expect(known.state).toMatchObject({ connected: true, since: 2_000, addresses: 12, overRpc: 2 });
   expect(streamWords(known.state)).toContain('2 of 12 followed addresses are read over RPC: only 10 allowed');
@@ -97,7 +97,7 @@ test('what the provider does not take is told while the stream goes on, with its
   });
 });
 
-test('what is not taken, or not streamed, is told again when the stream itself is back', () => {
+test('addresses that are not taken or not streamed are reported again when the core stream is back', () => {
   const again: StreamEvent[] = [{ type: 'disconnected', reason: 'gone' }, { type: 'connected' }];
   const known = after([{ type: 'connected' }, refused, ...again]);
   expect(known.state).toMatchObject({ connected: true, since: 4_000, overRpc: 2 });
@@ -114,7 +114,7 @@ test('what is not taken, or not streamed, is told again when the stream itself i
   );
 });
 
-test('each change goes into the log, the newest last, and one that fails is told again', async () => {
+test('the newest state is the last in the log, even if appending an earlier one failed', async () => {
   const told: StreamState[] = [];
   const stop = new AbortController();
   let failures = 1;

@@ -34,7 +34,7 @@ const firstMarkers = (slots: readonly bigint[]) =>
   slots.filter((slot, at) => slots.slice(0, at).every((before) => before < slot));
 
 describe(`the stream (seed ${SEED})`, () => {
-  test('of an empty store opens a gap down to the first slot, sweeps the accounts and closes the gap from history', async () => {
+  test('with an empty store opens a gap back to slot 0, reads all accounts, and closes the gap from history', async () => {
     await open();
     await stage.live(120);
     stage.start();
@@ -46,7 +46,7 @@ describe(`the stream (seed ${SEED})`, () => {
     expect(firstMarkers(stage.model.markers.transactions)).toEqual(blocksBehind(stage.chain, base));
   });
 
-  test('follows policies that come up on the way, whose accounts were written before', async () => {
+  test('follows policies that are created while it runs, and gets the newest state of each of their accounts', async () => {
     await open({ policies: 30 });
     await stage.live(5);
     stage.start();
@@ -55,7 +55,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await expectWhole();
   });
 
-  test('marks every slot once and in order while the stream is dropped again and again', async () => {
+  test('writes one marker per slot, in order, and opens no gap while the connection is dropped six times', async () => {
     await open();
     await stage.live(30);
     const { events } = stage.start();
@@ -74,7 +74,7 @@ describe(`the stream (seed ${SEED})`, () => {
     expect(stage.model.gaps.size).toBe(1);
   });
 
-  test('takes updates twice and in another order', async () => {
+  test('loses nothing when updates come twice and out of order', async () => {
     await open();
     const random = createRandom(`scramble:${SEED}`);
     stage.geyser.faults.scramble(random.next);
@@ -83,7 +83,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await expectWhole();
   });
 
-  test('starts again where the server has gone silent', async () => {
+  test('reconnects when the server goes silent, and loses nothing', async () => {
     await open();
     const { events } = stage.start({ silenceMs: SILENCE_MS });
     await stage.live(20);
@@ -95,7 +95,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await expectWhole();
   });
 
-  test('goes on from the last marker after a restart, without a gap where the replay reaches, and reads every account anew', async () => {
+  test('resumes from the last marker after a restart within the replay, without a gap, and reads every account again', async () => {
     await open();
     const first = stage.start();
     await stage.live(60);
@@ -113,7 +113,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await stage.restUntil('every account was read', () => known.every(isRead));
   });
 
-  test('opens a gap before any later transaction where the replay reaches back too little, and stays live', async () => {
+  test('logs a gap before any later transaction where the replay is too short, and keeps streaming live slots', async () => {
     await open({ retentionSlots: 20 });
     const first = stage.start();
     await stage.live(40);
@@ -138,7 +138,7 @@ describe(`the stream (seed ${SEED})`, () => {
     expect(stage.model.gaps.get(end + 1n)?.closed).toBe(true);
   });
 
-  test('gives slots up that the replay does not bring either, and history brings them', async () => {
+  test('leaves slots that the replay lacks as well to a gap, which history closes', async () => {
     await open({ skipChance: 0 });
     const { events } = stage.start();
     await stage.live(30);
@@ -153,7 +153,7 @@ describe(`the stream (seed ${SEED})`, () => {
     expect(stage.model.markers.transactions).toContain(tip + 7n);
   });
 
-  test('reads transactions with cut logs again and keeps the index that the stream told', async () => {
+  test('reads transactions with cut logs again over RPC and keeps their index in the block from the stream', async () => {
     await open({ cutLogs: { onStream: 0.5 } });
     stage.start();
     await stage.live(80);
@@ -170,7 +170,7 @@ describe(`the stream (seed ${SEED})`, () => {
     for (const { signature, index } of cut) expect(again(signature)?.index).toBe(index);
   });
 
-  test('opens the first gap again, larger, where an earlier run ended before its first marker', async () => {
+  test('widens the first gap and closes it when an earlier run ended before its first marker', async () => {
     await open();
     await stage.live(80);
     const gap = { kind: 'gap', fromSlot: 0n, toSlot: 20n, toTime: null, closed: false } as const;
@@ -181,7 +181,7 @@ describe(`the stream (seed ${SEED})`, () => {
     expect([...stage.model.gaps.values()]).toMatchObject([{ fromSlot: 0n, closed: true }]);
   });
 
-  test('reads what lies before the slot at which history was to begin once it is to begin earlier', async () => {
+  test('reads the slots before the start slot only once the start slot is lowered', async () => {
     await open();
     await stage.live(80);
     const slots = ledgerTransactions(stage.chain).map(({ slot }) => slot);
@@ -204,7 +204,7 @@ describe(`the stream (seed ${SEED})`, () => {
     expect(lowest()).toBe(first);
   });
 
-  test('reads the rest of a gap that was closed where history was to begin, once it is to begin earlier', async () => {
+  test('reopens and reads the rest of a gap that was closed at the start slot, once the start slot is lowered', async () => {
     await open();
     await stage.live(80);
     const middle = ledgerTransactions(stage.chain)[40]?.slot as bigint;
@@ -220,7 +220,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await expectWhole();
   });
 
-  test('reads a gap that something older is in front of to its first slot, wherever history is to begin', async () => {
+  test('reads a gap down to its first slot despite a later start slot, where older transactions are stored', async () => {
     await open({ retentionSlots: 20 });
     const earlier = stage.start();
     await stage.live(40);
@@ -246,7 +246,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await expectWhole();
   });
 
-  test('holds the stream back while the log takes nothing, and loses nothing', async () => {
+  test('holds the stream back while the log is full, and loses nothing', async () => {
     await open();
     let held = true;
     const wait = Promise.withResolvers<void>();
@@ -266,7 +266,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await expectWhole();
   });
 
-  test('reads what it needs once the RPC node is back, whatever is asked of it meanwhile', async () => {
+  test('catches up over RPC once the node is back after an outage, lagging at first', async () => {
     await open();
     await stage.live(40);
     stage.rpc.faults.down('refuse');
@@ -281,7 +281,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await expectWhole();
   });
 
-  test('at finalized brings the same', async () => {
+  test('with commitment finalized logs every transaction too', async () => {
     await open();
     stage.start({ commitment: 'finalized' });
     await stage.live(150);

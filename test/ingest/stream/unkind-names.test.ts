@@ -35,7 +35,7 @@ async function expectStreams(events: readonly StreamEvent[]): Promise<void> {
   await stage.settled();
 }
 
-test('a name that nobody ever answers for: told as silence, and gone on once it is', async () => {
+test('a DNS lookup that gets no answer is reported as silence, and the stream starts once it is answered', async () => {
   const lookup = resolves(() => new Promise(() => {}));
   const { events } = stage.start({ endpoint: `http://${HOST}:${board.port}`, silenceMs: SILENCE_MS });
   await until('it is told twice', () => ends(events).length > 1);
@@ -46,7 +46,7 @@ test('a name that nobody ever answers for: told as silence, and gone on once it 
   await expectStreams(events);
 });
 
-test('one that stops at such a name stops at once', async () => {
+test('a stream that waits for a DNS lookup stops at once', async () => {
   const lookup = resolves(() => new Promise(() => {}));
   const { events } = stage.start({ endpoint: `http://${HOST}:${board.port}` });
   await until('it is looked up', () => lookup.mock.calls.length > 0);

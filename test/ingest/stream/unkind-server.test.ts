@@ -39,7 +39,7 @@ async function told(events: readonly StreamEvent[]) {
   return { connected, words: streamWords(metrics.state()) };
 }
 
-/** Streams from a misbehaving server, then from a good one behind the same address. */
+/** Starts the stream at the address of a misbehaving server, and checks how that is reported. */
 async function expectTold(reason: RegExp, silenceMs: number, scheme = 'http'): Promise<StreamEvent[]> {
   const { events } = stage.start({ endpoint: `${scheme}://127.0.0.1:${board.port}`, silenceMs });
   await until('it is told', () => ends(events).length > 0);
@@ -60,25 +60,25 @@ async function expectWell(events: readonly StreamEvent[]): Promise<void> {
   expect((await told(events)).connected).toBe('1');
 }
 
-describe('it is told, and gone on once a kind server is there, whatever becomes of the old connection', () => {
-  test.each(Object.entries(SILENT))('%s', async (_, answers) => {
+describe('a misbehaving server is reported, and the stream starts once a good server is at its address', () => {
+  test.each(Object.entries(SILENT))('that stays silent: %s', async (_, answers) => {
     board.answer(answers);
     const events = await expectTold(new RegExp(`no new slot for ${SILENCE_MS} ms$`), SILENCE_MS);
     await expectWell(events);
   });
 
-  test.each(Object.entries(ENDING))('%s', async (_, [answers, words]) => {
+  test.each(Object.entries(ENDING))('that ends the stream: %s', async (_, [answers, words]) => {
     board.answer(answers);
     await expectWell(await expectTold(words, PATIENT_MS));
   });
 });
 
-test.each(Object.entries(INSECURE))('asked for TLS: %s', async (_, [answers, words]) => {
+test.each(Object.entries(INSECURE))('an https endpoint with %s is reported', async (_, [answers, words]) => {
   board.answer(answers);
   await expectTold(words, PATIENT_MS, 'https');
 });
 
-test('asked for TLS: a certificate that is trusted, of another host', async () => {
+test('an https endpoint with a trusted certificate of another host is reported as not connected, with the reason', async () => {
   board.answer((INSECURE['a certificate that nobody trusts'] as [Answers, RegExp])[0]);
   await trusting(() => expectTold(/certificate is of another host$/, PATIENT_MS, 'https'));
 });

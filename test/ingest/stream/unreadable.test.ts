@@ -14,7 +14,7 @@ afterEach(() => stage?.close());
 
 const isTransaction = (record: LogRecord): record is TransactionRecord => record.kind === 'transaction';
 
-test(`transactions that cannot be read are missing at once, and read over RPC (seed ${SEED})`, async () => {
+test(`unreadable transactions count as missing at once, and are read over RPC (seed ${SEED})`, async () => {
   stage = await openStreamStage({ seed: SEED, policies: 10 });
   const { chain, geyser, model } = stage;
   const random = createRandom(SEED);
@@ -53,7 +53,7 @@ test(`transactions that cannot be read are missing at once, and read over RPC (s
 /** A slot that no chain reaches: a node that is asked for it would wait. */
 const NEVER = 2n ** 52n;
 
-/** Streams some updates of which only that slot can be read. */
+/** Streams some updates of which nothing but the slot NEVER can be read. */
 async function noisy(of: 'account' | 'transaction') {
   stage = await openStreamStage({ seed: SEED, policies: 10, skipChance: 0 });
   await stage.live(20);
@@ -65,7 +65,7 @@ async function noisy(of: 'account' | 'transaction') {
   return stage;
 }
 
-test(`an account that cannot be read, of a slot that never comes, keeps no other from being read (seed ${SEED})`, async () => {
+test(`an unreadable account of a slot that never comes does not keep others from being read (seed ${SEED})`, async () => {
   const { chain, geyser, model } = await noisy('account');
   await stage.settled();
   const { slot: tip } = chain.tip();
@@ -77,7 +77,7 @@ test(`an account that cannot be read, of a slot that never comes, keeps no other
   await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
 });
 
-test(`a transaction that cannot be read, of a slot that never comes, leaves a gap that is closed (seed ${SEED})`, async () => {
+test(`an unreadable transaction of a slot that never comes opens a gap at the slots in reach (seed ${SEED})`, async () => {
   const { model } = await noisy('transaction');
   await stage.settled();
   expect(model.gaps.has(NEVER)).toBe(false);
@@ -92,7 +92,7 @@ test(`a transaction that cannot be read, of a slot that never comes, leaves a ga
   }
 });
 
-test(`a transaction that cannot be read keeps no hole from being read that begins at its slot (seed ${SEED})`, async () => {
+test(`an unreadable transaction does not keep a hole that begins at its slot from being read (seed ${SEED})`, async () => {
   stage = await openStreamStage({ seed: SEED, policies: 10, skipChance: 0 });
   const { chain, geyser, model } = stage;
   stage.start();
@@ -135,7 +135,7 @@ function doing(last: bigint | null) {
   return { done, unreadable };
 }
 
-test('what cannot be read is of the slot that it says where the stream is near to it', () => {
+test('an unreadable update is taken to be of the slot that it names where the stream is near that slot', () => {
   const { done, unreadable } = doing(100n);
   unreadable.update({ type: 'unreadable', of: 'account', slot: 101n });
   unreadable.update({ type: 'unreadable', of: 'transaction', slot: 102n });
@@ -152,7 +152,7 @@ test('what cannot be read is of the slot that it says where the stream is near t
   expect(done).toHaveLength(5);
 });
 
-test('elsewhere it is of any that may follow, and of that one too once the chain comes to it', () => {
+test('an unreadable update that names a far slot counts for any next slot, and for that one once it is reached', () => {
   const { done, unreadable } = doing(100n);
   unreadable.update({ type: 'unreadable', of: 'account', slot: 500n });
   unreadable.update({ type: 'unreadable', of: 'transaction', slot: NEVER });
@@ -165,7 +165,7 @@ test('elsewhere it is of any that may follow, and of that one too once the chain
   expect(done).toEqual(['all at 500']);
 });
 
-test('so it is before anything was released, and of the stream of followed addresses as far as that has come', () => {
+test('before any release an unreadable update counts for the 64 slots after where its own stream is', () => {
   const { done, unreadable } = doing(null);
   unreadable.update({ type: 'unreadable', of: 'transaction', slot: 40n });
   unreadable.followedUpdate(['a'], NEVER, 900n);
@@ -173,7 +173,7 @@ test('so it is before anything was released, and of the stream of followed addre
   expect(done).toEqual(['gap 40 to 104', 'all behind 964']);
 });
 
-test('a gap of one slot is none of those behind it', () => {
+test('a gap for an unknown slot begins behind a known gap of one slot', () => {
   const { done, unreadable } = doing(101n);
   unreadable.update({ type: 'unreadable', of: 'transaction', slot: 101n });
   unreadable.update({ type: 'unreadable', of: 'transaction', slot: NEVER });

@@ -12,7 +12,7 @@ function waitingFor(slot: bigint, brought: () => bigint | null, signal = new Abo
   return state;
 }
 
-test('a reading waits until the stream has brought its slot, for as long as that goes on', async () => {
+test('a reading waits until the stream has brought its slot, as long as the stream keeps advancing', async () => {
   let last: bigint | null = null;
   const waiting = waitingFor(12n, () => last);
   for (last of [9n, 10n, 11n]) await vi.advanceTimersByTimeAsync(5_900);
@@ -22,7 +22,7 @@ test('a reading waits until the stream has brought its slot, for as long as that
   expect(waiting.isOver).toBe(true);
 });
 
-test('it goes on where the stream comes no further, and when all ends', async () => {
+test('a reading stops waiting after six seconds without progress of the stream, or when the signal aborts', async () => {
   const stuck = waitingFor(12n, () => 11n);
   await vi.advanceTimersByTimeAsync(5_900);
   expect(stuck.isOver).toBe(false);

@@ -22,14 +22,14 @@ function watching() {
   return { dog, said };
 }
 
-test('a clock that is set back hides no silence', () => {
+test('a wall clock that is set back does not hide silence', () => {
   const { said } = watching();
   vi.setSystemTime(Date.now() - HOUR_MS);
   vi.advanceTimersByTime(1_500);
   expect(said).toEqual(['no new slot for 1000 ms']);
 });
 
-test('nor that nothing was complete', () => {
+test('a wall clock that is set back does not hide that no slot was complete', () => {
   const { dog, said } = watching();
   vi.setSystemTime(Date.now() - HOUR_MS);
   for (let slot = 11n; slot < 30n; slot += 1n) {
@@ -39,7 +39,7 @@ test('nor that nothing was complete', () => {
   expect(said).toEqual(['no slot was complete for 5000 ms']);
 });
 
-test('one that is set forward is no silence', () => {
+test('a wall clock that is set forward does not count as silence', () => {
   const { dog, said } = watching();
   vi.setSystemTime(Date.now() + HOUR_MS);
   vi.advanceTimersByTime(900);
