@@ -10,7 +10,7 @@ import { freePort } from '../support/free-port.ts';
 const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
 const MISSING = '/nowhere/roots.pem';
 
-test('a stage that fails while the others work ends the process, with its sentence and no success', async () => {
+test('a stage that fails while the others work ends the process with its error and a non-zero exit code', async () => {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'failed-stage-'));
   const nobody = `127.0.0.1:${await freePort()}`;
   const child = spawn(process.execPath, [MAIN], {

@@ -11,7 +11,7 @@ import { freePort } from '../support/free-port.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
 
-test('a node that asked ingestion to be left alone is asked by no agent either', async () => {
+test('a node that told ingestion to back off is not asked on behalf of agents either', async () => {
   const node = await serveAnswers(() => ({ status: 429, headers: { 'retry-after': '600' }, body: 'busy' }));
   const directory = mkdtempSync(path.join(tmpdir(), 'left-alone-'));
   const port = await freePort();

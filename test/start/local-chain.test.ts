@@ -5,7 +5,7 @@ import { embeddedDatabase } from '../support/embedded.ts';
 
 const T = 1_760_000_000;
 
-test('a local chain that began anew beside its index ends the start with what to remove, and its own goes on', async () => {
+test('a local chain that began anew ends the start with what to remove; the indexed chain is accepted', async () => {
   const store = await embeddedDatabase('several');
   onTestFinished(() => store.close());
   const chainAt = (begunAt: number, tip: bigint) => ({

@@ -35,7 +35,7 @@ async function another(leaseTimes: typeof PATIENT, wrap = (own: Store) => own): 
   return openLog(config, wrapped, logger, { lease: await leaseOf(config, wrapped, logger, leaseTimes) });
 }
 
-test('a second log in a process is refused a database while the first lives, and let in once that has ended', async () => {
+test('a second npm start is refused the database while the first runs, and let in once that has ended', async () => {
   const first = await another(PATIENT);
   const refused = another(PATIENT);
   await expect(refused).rejects.toThrow(ConfigError);
@@ -45,7 +45,7 @@ test('a second log in a process is refused a database while the first lives, and
   await second.close();
 });
 
-test('a holder that gives no sign of life writes nothing more and ends, and another is let in', async () => {
+test('a lease holder that gives no sign of life owns no further batch and ends, and another is let in', async () => {
   let isCut = false;
   const cut = (own: Store): Store => {
     const unlessCut = <T>(run: () => Promise<T>) => (isCut ? Promise.reject(new Error('cut off')) : run());
@@ -79,7 +79,7 @@ test('a holder that gives no sign of life writes nothing more and ends, and anot
   await second.close();
 });
 
-test('a holder that was cut off goes on where nobody took it meanwhile', async () => {
+test('a lease holder that was cut off goes on where nobody took the lease meanwhile', async () => {
   let failures = 0;
   const failing = (own: Store): Store => ({
     ...own,

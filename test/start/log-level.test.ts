@@ -8,6 +8,6 @@ test.each([
   [{ LOG_LEVEL: 'info' }, 'info'],
   [{ LOG_LEVEL: 'debug' }, 'debug'],
   [{ LOG_LEVEL: 'error' }, 'error'],
-])('of npm start with %j is %s', (env, level) => {
+])('npm start with the environment %j has log level %s', (env, level) => {
   expect(logLevelOf(readConfig(env), env)).toBe(level);
 });

@@ -16,7 +16,7 @@ const DEVNET: DevnetAddresses = {
 };
 const of = (env: Record<string, string>) => onDevnet(readConfig(env), DEVNET, env);
 
-test('what is not set is what the local chain serves', () => {
+test('settings that are not set are those of the local chain', () => {
   expect(of({})).toMatchObject({
     ...perVenue(urlSetting, (venue) => DEVNET[venue]),
     ...{ solanaRpcUrl: [DEVNET.rpc], launchpadCatalogueUrl: DEVNET.catalogue, priceUrl: DEVNET.price },
@@ -24,7 +24,7 @@ test('what is not set is what the local chain serves', () => {
   });
 });
 
-test('what is set stays as it is, also where it is the default', () => {
+test('settings that are set stay as they are, also where they equal the default', () => {
   const { programId } = readConfig({});
   const env = {
     ...perVenue(urlVariable, (venue) => `https://${venue}.example`),

@@ -20,7 +20,7 @@ const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
 const NOBODY = '127.0.0.1:1';
 const SENTENCE = 'another database of CLICKHOUSE_URL serves by now';
 
-test('npm start on a server ends once a replay has another database serve, and goes over when it is started again; so it does once a newer version has brought that further', async () => {
+test('npm start ends when a replay switches databases, restarts on the new one, and ends when that is migrated further', async () => {
   const databases = await openDatabases();
   const directory = mkdtempSync(path.join(tmpdir(), 'other-serving-'));
   await placeEmbedded(path.join(directory, 'postgres'));
@@ -67,7 +67,7 @@ test('npm start on a server ends once a replay has another database serve, and g
   expect([(await again.ended)[0], await again.said]).toEqual([1, expect.stringContaining(BROUGHT_FURTHER)]);
 });
 
-test('it does not end for a replica that is behind, which names the one that served before', async () => {
+test('npm start does not end for a lagging replica that names the database that served before', async () => {
   const databases = await openDatabases();
   const { home, url } = databases;
   onTestFinished(databases.close);

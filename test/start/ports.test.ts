@@ -16,7 +16,7 @@ function dataDir(): string {
   return directory;
 }
 
-test('the ports of the local chain are none that the system gives to connections, and the same at every start', async () => {
+test('the ports of the local chain lie below the ephemeral range, and are the same at every start', async () => {
   for (let at = 0; at < 60; at += 1) {
     const directory = dataDir();
     const base = await devnetPortBase(directory);
@@ -34,7 +34,7 @@ async function earlier(): Promise<number> {
   }
 }
 
-test('those of an earlier version are kept as long as nobody else has one of them', async () => {
+test('ports drawn by an earlier version are kept as long as no other process has one of them', async () => {
   const directory = dataDir();
   const known = await earlier();
   writeFileSync(path.join(directory, 'devnet-port'), `${known}\n`);
@@ -49,7 +49,7 @@ test('those of an earlier version are kept as long as nobody else has one of the
 });
 
 test.each(['', 'x', '80', '65001', '20000.5'])(
-  'a file that names none of its ports (%s) is written anew',
+  'a port file that holds no usable port (%s) is written anew',
   async (text) => {
     const directory = dataDir();
     const file = path.join(directory, 'devnet-port');

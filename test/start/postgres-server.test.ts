@@ -53,7 +53,7 @@ async function freshPostgres(): Promise<{ url: string; db: Db }> {
   return { url, db };
 }
 
-test('npm start makes the agents’ tables on a server too, once however many of them begin at once', async () => {
+test('npm start creates the tables for agents on a Postgres server, once even if two start together', async () => {
   const { url, db } = await freshPostgres();
   for (const { ask } of await Promise.all([start(url), start(url)])) {
     await awaited(() => ask('/health'));
@@ -69,7 +69,7 @@ test('npm start makes the agents’ tables on a server too, once however many of
   expect(await db.query('SELECT count(*)::int AS keys FROM agent_keys')).toEqual([{ keys: 1 }]);
 });
 
-test('where its login may not make them it ends with a sentence', async () => {
+test('npm start ends with a sentence where the login of Postgres may not create the tables for agents', async () => {
   const { url, db } = await freshPostgres();
   const weak = new URL(url);
   weak.username = `weak_${randomBytes(4).toString('hex')}`;

@@ -12,7 +12,7 @@ import { freePort } from '../support/free-port.ts';
 const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
 const NOWHERE = '127.0.0.1:1';
 
-test('before there are stores to ask, /ready says that they are waited for', async () => {
+test('/ready answers 503 and names the stores while they are not opened yet', async () => {
   const asked = Promise.withResolvers<void>();
   const silent = http.createServer(() => asked.resolve()).listen(0, '127.0.0.1');
   await once(silent, 'listening');

@@ -44,7 +44,7 @@ async function screenOf(
 
 afterEach(() => vi.restoreAllMocks());
 
-test('a stage that fails, or a local chain that ends, is told while the screen still waits for its policy', async () => {
+test('a failed stage or an ended local chain ends the screen while it still waits for its policy', async () => {
   const failed = Promise.reject<never>(new Error('the port is taken'));
   failed.catch(() => {});
   const one = await screenOf(404, { failed });
@@ -55,7 +55,7 @@ test('a stage that fails, or a local chain that ends, is told while the screen s
   await expect(other.shown()).rejects.toThrow('the local chain ended');
 });
 
-test('a store that answers one question of the screen only when it is asked again ends nothing', async () => {
+test('a store that fails one query of the screen is asked again, and nothing ends', async () => {
   const query = vi
     .fn()
     .mockResolvedValue([{ mint: 'aMint' }])
@@ -66,7 +66,7 @@ test('a store that answers one question of the screen only when it is asked agai
   expect(query).toHaveBeenCalledTimes(2);
 });
 
-test('of a chain that is not ours the policy that says it has swept most is shown', async () => {
+test('on a chain other than the local one, the screen shows the existing policy with the most swept profit', async () => {
   const store = await freshDatabase();
   onTestFinished(() => store.close());
   await store.insert('policies', [
@@ -79,7 +79,7 @@ test('of a chain that is not ours the policy that says it has swept most is show
   expect(printed()).toContain(`explorer/coins/${key('most')}\n`);
 });
 
-test('the screen is whole while the local chain still lives through its past, and says how much of it is left', async () => {
+test('the screen is complete while the local chain still lives through its past, and says how much of it is left', async () => {
   const { counters, shown, printed } = await screenOf(200, {});
   counters.appliedTime = Math.floor(Date.now() / 1000) - 5 * HOUR_S + 60;
   await shown();
@@ -88,7 +88,7 @@ test('the screen is whole while the local chain still lives through its past, an
   expect(printed()).toMatch(/ · history not looked at yet\n/);
 });
 
-test('the history of a local chain is told to be complete once its past is lived, and a gap of it before', async () => {
+test('the progress line calls history complete once the local chain has lived its past, and names a gap before that', async () => {
   const now = Math.floor(Date.now() / 1000);
   const lineOf = async (appliedTime: number, gap?: [bigint, bigint]) => {
     const { counters, shown, printed } = await screenOf(200, {});
@@ -110,13 +110,13 @@ test('the history of a local chain is told to be complete once its past is lived
 test.each([
   ['data/agent.json', 'data/agent.json'],
   ['../elsewhere/agent.json', path.resolve('../elsewhere/agent.json')],
-])('the key in %s is told as %s', async (keyFile, told) => {
+])('the key file %s of the agent is shown as %s', async (keyFile, told) => {
   const { shown, printed } = await screenOf(200, { keyFile });
   await shown();
   expect(printed()).toContain(`MINT=itsAgent, its key in ${told}\n`);
 });
 
-test('in a terminal the last line is no wider than that, and the end of it says that everything stays', async () => {
+test('in a terminal the progress line fits the width, and a last line says that everything stays', async () => {
   const { isTTY, columns } = process.stdout;
   onTestFinished(() => void Object.assign(process.stdout, { isTTY, columns }));
   Object.assign(process.stdout, { isTTY: true, columns: 60 });

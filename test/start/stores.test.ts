@@ -60,7 +60,7 @@ test('readers are answered while all connections of ingestion are busy', async (
   expect(new Set((await answers).map(({ status }) => status))).toEqual(new Set(['fulfilled']));
 });
 
-test('a database that another npm start fills, of an older version maybe, is brought no further', async () => {
+test('a database that another npm start fills is not migrated until that one has released it', async () => {
   const store = await emptyServer();
   const first = await takeLogLease(store, '', () => {}, PATIENT);
   const refused = prepareStore(await openServer(urlOf(store), null), readConfig({}), logger, PATIENT);
@@ -75,7 +75,7 @@ test('a database that another npm start fills, of an older version maybe, is bro
   await own.close();
 });
 
-test('a database of another program is brought no further, nor asked who fills it', async () => {
+test('a database of another program is not migrated, and no lease on it is taken', async () => {
   const store = await emptyServer();
   await store.command(
     'CREATE TABLE indexed_program (program String) ENGINE = ReplacingMergeTree ORDER BY program',
@@ -86,13 +86,13 @@ test('a database of another program is brought no further, nor asked who fills i
   expect(await tablesOf(store)).toEqual(['indexed_program']);
 });
 
-test('a server with a log of its own is filled by several', async () => {
+test('with Kafka as the log no lease is taken, so several processes may fill the database', async () => {
   const own = await openServer(urlOf(await emptyServer()), null);
   expect(await prepareStore(own, readConfig({ KAFKA_BROKERS: 'somewhere:9092' }), logger)).toBe(null);
   await own.close();
 });
 
-test('who cannot bring a database further leaves it to the next', async () => {
+test('a start that cannot migrate the database leaves no lease on it behind', async () => {
   const store = await emptyServer();
   await store.command(
     'CREATE TABLE migrations (name String, checksum String) ENGINE = ReplacingMergeTree ORDER BY name',
@@ -103,7 +103,7 @@ test('who cannot bring a database further leaves it to the next', async () => {
   expect(await tablesOf(store)).toEqual(['migrations']);
 });
 
-test('who lost the database while it was brought further writes nothing into it, and leaves it to who has it', async () => {
+test('a start that loses the lease while it migrates does not claim the database, and leaves the new lease alone', async () => {
   const store = await emptyServer();
   const own = await openServer(urlOf(store), null);
   const leaseTable = () =>
@@ -134,7 +134,7 @@ test('who lost the database while it was brought further writes nothing into it,
   expect(await leaseTable()).toEqual(taken);
 });
 
-test('a first start makes no rows out of rows, though it has the lease by then', async () => {
+test('a first start runs no INSERT … SELECT of a migration, although its lease table exists by then', async () => {
   const store = await emptyServer();
   const statements: string[] = [];
   const telling = (close: () => Promise<void>): Store => ({
@@ -152,7 +152,7 @@ test('a first start makes no rows out of rows, though it has the lease by then',
   expect(statements.length).toBeGreaterThan(20);
 });
 
-test('a part of the embedded index that was half written is told at the next start, and never again', async () => {
+test('a half-written part of the embedded index is reported at the next start, and only then', async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'stores-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const config = readConfig({ DATA_DIR: directory });
