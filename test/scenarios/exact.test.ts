@@ -97,7 +97,7 @@ afterAll(async () => {
 
 describe(`every route equals the ledger (SCENARIO_SEED=${SEED})`, () => {
   test(
-    'after history was read over RPC while life went on',
+    'after history was read over RPC while the chain went on',
     async () => {
       await live(10);
       await harness.expectExact(part());
@@ -106,7 +106,7 @@ describe(`every route equals the ledger (SCENARIO_SEED=${SEED})`, () => {
   );
 
   test(
-    'after a day in which nothing happened',
+    'after 17 hours in which nothing happened',
     async () => {
       chain.skipTo(chain.tip().slot + PAUSE_SLOTS);
       await live(5);
@@ -130,7 +130,7 @@ describe(`every route equals the ledger (SCENARIO_SEED=${SEED})`, () => {
   );
 
   test(
-    'after the stream was dropped and stalled inside its replay, updates out of order',
+    'after the stream was dropped, and stalled during its replay, with updates out of order',
     async () => {
       harness.geyser.faults.scramble(() => random.next());
       for (let round = 0; round < 3; round += 1) {
@@ -221,7 +221,7 @@ describe(`every route equals the ledger (SCENARIO_SEED=${SEED})`, () => {
   );
 
   test(
-    'after it was killed between two writes, again and again, a gap open at one of them',
+    'after the system was killed between two writes several times, once with a gap open',
     async () => {
       for (let round = 0; round < (FULL ? 10 : 4); round += 1) {
         await harness.stop();

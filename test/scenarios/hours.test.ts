@@ -73,7 +73,7 @@ afterAll(async () => {
 });
 
 describe(`the history of every policy equals the ledger at the end of each hour and day (SCENARIO_SEED=${SEED})`, () => {
-  test('while the stream brings everything, as it comes and in another order', async () => {
+  test('while the stream brings everything, in order and out of order', async () => {
     await harness.expectExact(ALL);
     await liveHours(5);
     harness.geyser.faults.scramble(() => random.next());
@@ -82,7 +82,7 @@ describe(`the history of every policy equals the ledger at the end of each hour 
     harness.geyser.faults.scramble(null);
   });
 
-  test('after the stream was dropped, the system stopped and killed, and each time what was missed was replayed', async () => {
+  test('after the stream was dropped and the system stopped and killed, with all that was missed replayed', async () => {
     const before = harness.gaps();
     await liveHours(1);
     harness.geyser.faults.drop();
@@ -103,7 +103,7 @@ describe(`the history of every policy equals the ledger at the end of each hour 
     expect(harness.gaps(), 'gaps').toBe(before);
   });
 
-  test('after slots were missed: absent in between, and exact before and behind them', async () => {
+  test('after slots were missed: absent at the ends of hours in between, exact before and behind them', async () => {
     const before = harness.gaps();
     harness.geyser.become({ replay: 'out-of-range' });
     harness.geyser.faults.drop();
@@ -115,7 +115,7 @@ describe(`the history of every policy equals the ledger at the end of each hour 
     expect(harness.gaps(), 'gaps').toBeGreaterThan(before);
   });
 
-  test('while the stream of followed addresses is away: absent, whatever was read over RPC, and told once it is here', async () => {
+  test('while the followed stream is away: absent, whatever is read over RPC, and known again once it is back', async () => {
     // The stream of followed addresses must be level first: else it would miss what the oracle takes for streamed.
     await harness.until(async () => (await indexer()).stream.reason === null, 'it is where the core is');
     harness.geyser.become({ beside: 'unavailable' });
@@ -144,7 +144,7 @@ describe(`the history of every policy equals the ledger at the end of each hour 
     expect(await toldBetween(back, now()), 'hours that were streamed').toBeGreaterThan(0);
   });
 
-  test('while the provider takes few of the followed addresses: of the others absent, and told once it takes all', async () => {
+  test('while the provider takes few followed addresses: absent for the others, and known again once it takes all', async () => {
     harness.geyser.become({ addresses: FEW });
     harness.mayMiss();
     harness.geyser.faults.drop();

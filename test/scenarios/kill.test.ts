@@ -85,7 +85,7 @@ interface Hour {
 /** The first of the systems that are killed. */
 let first: Launched;
 
-test('a second system on the same directory stops with a sentence that says so', async () => {
+test('a second npm start on the same directory exits with code 1, and the first goes on serving', async () => {
   first = launch();
   const url = await first.serving;
   expect((await fetch(`${url}/health`)).status).toBe(200);
@@ -94,7 +94,7 @@ test('a second system on the same directory stops with a sentence that says so',
   expect((await fetch(`${url}/health`)).status).toBe(200);
 });
 
-test(`every route equals the ledger after ${KILLS} kills of the whole group (SCENARIO_SEED=${SEED})`, async () => {
+test(`every route equals the ledger after ${KILLS} kills of the whole process group (SCENARIO_SEED=${SEED})`, async () => {
   const random = createRandom(`kills:${SEED}`);
   for (let round = 0; round < KILLS; round += 1) {
     const { child, serving } = round === 0 ? first : launch();

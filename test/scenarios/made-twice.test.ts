@@ -92,8 +92,8 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-describe(`slots that were made twice, both versions told at confirmed (SCENARIO_SEED=${SEED})`, () => {
-  test('leave nothing of the version that died, in any route', async () => {
+describe(`slots made twice, with both versions sent as confirmed (SCENARIO_SEED=${SEED})`, () => {
+  test('leave nothing of the dead version in any route', async () => {
     harness.mayMiss();
     const from = chain.nextSlotAtLeast();
     harness.geyser.faults.remake(SEED);
@@ -105,7 +105,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
     await harness.expectExact();
   });
 
-  test('nor in the hours that end beside them, though the next write is of the next hour', async () => {
+  test('leave nothing of the dead version in the hours that end near them, with RPC down at the time', async () => {
     harness.mayMiss();
     const remaking = `${SEED}-hours`;
     const from = chain.nextSlotAtLeast();
@@ -126,7 +126,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
     await harness.expectExact();
   });
 
-  test('nor is anything missing where the stream lost transactions with what they wrote', async () => {
+  test('leave every route exact where the stream loses transactions with what they wrote', async () => {
     harness.mayMiss();
     const from = chain.nextSlotAtLeast();
     harness.geyser.faults.lose(SEED);
@@ -146,7 +146,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
     await harness.expectExact();
   });
 
-  test('nor where the node could not tell of those for a while: their slots are open until it does, of the next process too, and all else goes on', async () => {
+  test('are open gaps while the node withholds their transactions; after a restart they close, and every route is exact', async () => {
     harness.mayMiss();
     const withheld = {
       affects: (signature: string) => isOneIn(2, signature),
@@ -181,7 +181,7 @@ describe(`slots that were made twice, both versions told at confirmed (SCENARIO_
     await harness.expectExact();
   });
 
-  test('nor where the stream was cut, and the process killed, while they were told', async () => {
+  test('leave every route exact where the stream is dropped and the system killed while they come', async () => {
     harness.mayMiss();
     const remaking = `${SEED}-cut`;
     const from = chain.nextSlotAtLeast();
