@@ -19,7 +19,7 @@ const LOOKS = 5;
 
 /** Tests the comparison at the end of the chaos test: a materialiser that breaks a rule must make it fail. */
 describe.skipIf(missing !== null)(
-  `broken variants (seed ${SEED})${missing === null ? '' : ` (${missing})`}`,
+  `broken materialisers (seed ${SEED})${missing === null ? '' : ` (${missing})`}`,
   () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'flaws-'));
     let world: World;
@@ -80,7 +80,7 @@ describe.skipIf(missing !== null)(
       await first.kill();
     }
 
-    test('one that commits before it inserts is caught, where it is killed in between', async () => {
+    test('a materialiser that commits before it inserts is caught when it is killed in between', async () => {
       const flawed = await open('commit-first');
       // Without lists of signatures nothing is verified: else the lost events would be read again.
       world.node.behave({ lacks: ['getSignaturesForAddress'] });
@@ -88,17 +88,17 @@ describe.skipIf(missing !== null)(
       await expectWrongSums(stage, LOOKS);
     });
 
-    test('one that adds up its sums is caught, where it is killed before a batch counts as applied', async () => {
+    test('a materialiser that adds to its sums is caught when it is killed before a batch counts as applied', async () => {
       await killAt('die-before-applied', await open('additive'));
       await expectWrongSums(stage, LOOKS);
     });
 
-    test('one whose late sums win is caught, where it is paused while it works them out', async () => {
+    test('a materialiser whose late sums win is caught when it is paused while it computes them', async () => {
       await pauseInItsRecompute(await open('last-writer-wins'));
       await expectWrongSums(stage, LOOKS);
     });
 
-    test('without a flaw none of these finds anything', async () => {
+    test('a materialiser without a flaw stays exact under the same kills and pause', async () => {
       const materialise = await open('none');
       await killAt('die-before-insert', materialise);
       await settle(stage);

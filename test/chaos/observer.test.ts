@@ -8,7 +8,7 @@ const loop = (value: string | null) => ({
 });
 const answer = (body: Record<string, unknown>, status = 200) => ({ status, body });
 
-test('a sum that shrinks is told, with both values', () => {
+test('a sum that shrinks is reported with both values', () => {
   const memory = createMemory();
   memory.take('/coins/a/loop', answer(loop('5')));
   memory.take('/coins/a/loop', answer(loop('7')));
@@ -17,7 +17,7 @@ test('a sum that shrinks is told, with both values', () => {
   expect([...memory.problems]).toEqual(['/coins/a/loop step2_routed.toLp went from 7 back to 6']);
 });
 
-test('a figure may be absent for a while, and must not be less when it is back', () => {
+test('a figure may be absent for a while, but is reported if it is smaller when it is back', () => {
   const memory = createMemory();
   for (const value of ['7', null, '7']) memory.take('/coins/a/loop', answer(loop(value)));
   expect([...memory.problems]).toEqual([]);
@@ -25,7 +25,7 @@ test('a figure may be absent for a while, and must not be less when it is back',
   expect(memory.problems.size).toBe(1);
 });
 
-test('days, counters and the last slot are looked at, balances are not', () => {
+test('sums of days, counters, marks and the last slot are watched, balances are not', () => {
   const memory = createMemory();
   memory.take('/status', answer({ indexer: { lastProcessedSlot: '12' } }));
   memory.take(
@@ -38,7 +38,7 @@ test('days, counters and the last slot are looked at, balances are not', () => {
   expect(memory.figures()).toBe(4);
 });
 
-test('an answer without a database is excused, any other failure and a policy that vanishes are not', () => {
+test('an error of an unreachable database is excused; any other error and a policy that vanishes are reported', () => {
   const memory = createMemory();
   memory.take('/status', answer({ error: 'internal error', detail: 'Error: connect ECONNREFUSED' }, 500));
   memory.take('/coins/a', answer({ error: 'not found' }, 404));

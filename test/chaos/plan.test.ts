@@ -37,7 +37,7 @@ function changedBy(modes: string): string[] {
   return [...changed, `replay=${replay}`, `beside=${beside}`];
 }
 
-test(`with providers every manner of stream and node is in ten minutes of any seed (seed ${SEED})`, () => {
+test(`with providers, ten minutes of any seed have every misbehaviour of stream and node (seed ${SEED})`, () => {
   const { replay, beside, ...others } = NO_LIMITS;
   const manners = [
     ...Object.keys(others),
@@ -60,7 +60,7 @@ test(`with providers every manner of stream and node is in ten minutes of any se
   );
 });
 
-test('with providers one changes its manners at a time, and none does without', () => {
+test('with providers, one misbehaves at a time; without, none does', () => {
   const changes = planFaults('four', { ...NIGHT, providers: true }).filter(
     ({ fault }) => fault.kind === 'provider',
   );
@@ -72,7 +72,7 @@ test('with providers one changes its manners at a time, and none does without', 
   for (const kind of ['provider', 'node', 'stream'] as const) expect(without).not.toContain(kind);
 });
 
-test('never are two brokers away at once', () => {
+test('two brokers are never away at the same time', () => {
   const away = planFaults('three', NIGHT).filter(({ fault }) => 'broker' in fault);
   expect(away.length).toBeGreaterThan(1);
   away.slice(1).forEach(({ atMs }, at) => {
@@ -81,7 +81,7 @@ test('never are two brokers away at once', () => {
   });
 });
 
-test('a fault is told in words', () => {
+test('wordsOf describes a fault with its time, details and duration', () => {
   const words = wordsOf({ fault: { kind: 'delay', place: 1, millis: 40 }, atMs: 1_500, forMs: 2_000 });
   expect(words).toBe('1.5 s: delay place 1 millis 40, for 2.0 s');
 });
