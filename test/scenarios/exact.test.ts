@@ -22,7 +22,7 @@ const GENESIS = Date.UTC(2026, 10, 1, 20);
 /** About 17 hours, so that 24-hour figures leave events out and there are several days. */
 const PAUSE_SLOTS = 150_000n;
 const HOUR_SLOTS = 9_000n;
-/** Before the last comparison, which has all policies, the own routes of one policy in so many are compared. */
+/** Each comparison but the last, which has all policies, compares the own routes of one policy in so many. */
 const ONE_IN = FULL ? 1 : 15;
 /** More than enough rounds for everything that comes by chance. */
 const MOST_ROUNDS = 500;

@@ -76,9 +76,9 @@ const at = (slot: bigint, state: number): AccountRecord => ({
 });
 
 test.each([
-  // The sweep read before the second turn, which found no change, and was slower.
+  // The sweep read before the second turn and comes behind it; that turn found no change.
   ['of before a silent turn is the newest in the log', [at(15n, 2)], [at(10n, 1), at(20n, 1), at(30n, 1)]],
-  // The log has the same state from a later slot.
+  // The log has a state of slot 25 by then, so the one of slot 15 is not the newest.
   ['behind another is not', [at(25n, 1), at(15n, 2)], [at(10n, 1), at(12n, 1), at(30n, 2)]],
 ])('the rota compares with the newest logged state: a late sweep reading %s', async (_, late, turns) => {
   const stop = new AbortController();
