@@ -86,7 +86,7 @@ function unpacked(body: Buffer, encoding: string | undefined): Buffer {
   return encoding === 'gzip' ? gunzipSync(body) : body;
 }
 
-test(`whoever reads in whatever way gets the page that he asked for, and one tag is one text (seed ${SEED})`, async () => {
+test(`every client gets the page it asked for, however it reads, and an ETag stands for one text (seed ${SEED})`, async () => {
   const random = createRandom(SEED);
   const below = (most: number) => Math.floor(random() * most);
   const textOfTag = new Map<string, string>();

@@ -27,7 +27,7 @@ const CONNECTING = `
   });
 `;
 
-test('whoever connects while the process hears nobody finds a place to wait', async () => {
+test('connections made while the thread is blocked wait in the listen backlog, up to 1,500 or the system limit', async () => {
   const listening = await listen(new Koa(), '127.0.0.1', 0);
   const most = Math.min(ASKED, mostOfSystem());
   const connected = new Int32Array(new SharedArrayBuffer(4));

@@ -28,11 +28,11 @@ const held = useApi(undefined, {
   onAnswered: (_, path, status) => answered.push(`${status} ${path}`),
 });
 
-describe('bodies', () => {
+describe('request bodies and client addresses', () => {
   const post = (body: string | Uint8Array<ArrayBuffer>, headers = {}) =>
     held.api.request('POST', '/api/agent/echo', { body, headers });
 
-  test('a POST’s JSON reaches its route, and its headers the client; what is no JSON is undefined', async () => {
+  test('a handler receives the parsed JSON, its headers reach the client, and a body that is not JSON is undefined', async () => {
     const reply = await post('{"a":[1]}');
     expect(reply.body).toMatchObject({ body: { a: [1] } });
     expect(reply.headers.get('x-kept')).toBe('yes');
@@ -42,7 +42,7 @@ describe('bodies', () => {
     }
   });
 
-  test('16 KiB pass, one byte more is 413, also without a length in its headers', async () => {
+  test('a body of 16 KiB is accepted and a larger one is 413, with or without a Content-Length', async () => {
     expect((await post(`"${'x'.repeat(16 * 1024 - 2)}"`)).status).toBe(200);
     const reply = await post(`"${'x'.repeat(16 * 1024 - 1)}"`);
     expect(reply.status).toBe(413);
@@ -61,7 +61,7 @@ describe('bodies', () => {
     expect(streamed.status).toBe(413);
   });
 
-  test('behind a body in pieces that was too large the next request of the connection is answered', async () => {
+  test('after a chunked body that was too large, the next request on the connection is answered', async () => {
     const { hostname, port } = new URL(held.api.url);
     const piece = `4e20\r\n${'x'.repeat(20_000)}\r\n`;
     const heard = await new Promise<string>((resolve, reject) => {
@@ -89,7 +89,7 @@ describe('bodies', () => {
     ['a route that takes one', 'POST /api/agent/echo'],
     ['a route that takes none', 'GET /health'],
     ['a path that is none', 'POST /nothing'],
-  ])('a body without an end, to %s, is answered and cut off', async (_, line) => {
+  ])('an endless body sent to %s gets a response, and its connection is closed', async (_, line) => {
     const { hostname, port } = new URL(held.api.url);
     const most = 64 * 1024 * 1024;
     const chunk = Buffer.alloc(65_536, 'x');
@@ -115,7 +115,7 @@ describe('bodies', () => {
     expect(sent).toBeLessThan(most);
   });
 
-  test('a client that goes away in mid-body harms nobody, and is not counted as answered', async () => {
+  test('a client that ends its connection in mid-body is not reported as answered, and others are still served', async () => {
     answered.length = 0;
     const { hostname, port } = new URL(held.api.url);
     await new Promise<void>((resolve) => {
@@ -148,7 +148,10 @@ describe('bodies', () => {
     [1, '2.2.2.2'],
     [2, '1.1.1.1'],
     [3, '1.1.1.1'],
-  ])('with TRUST_PROXY %i a client counts as %s, whatever it says of itself', (trusted, address) => {
-    expect(clientAddress('9.9.9.9', '1.1.1.1, 2.2.2.2', trusted)).toBe(address);
-  });
+  ])(
+    'with TRUST_PROXY %i, X-Forwarded-For "1.1.1.1, 2.2.2.2" sent by 9.9.9.9 counts as %s',
+    (trusted, address) => {
+      expect(clientAddress('9.9.9.9', '1.1.1.1, 2.2.2.2', trusted)).toBe(address);
+    },
+  );
 });

@@ -8,10 +8,10 @@ import { createHttp } from '../../../api/http/app.ts';
 import { listen } from '../../../api/http/listen.ts';
 import type { Latest } from '../../../api/latest/latest.ts';
 
-describe('texts in lent bytes', () => {
+describe('texts written into pooled buffers', () => {
   const texts = ['[', 'a'.repeat(1_000), 'Größe ‮ 💰', ']'];
 
-  test('stand as they would in bytes of their own, and only what went back is lent again', () => {
+  test('the bytes equal the text, and a buffer is lent again only once it was given back', () => {
     const write = createPooledWriter(2);
     const first = write(texts);
     const second = write(['other']);
@@ -33,7 +33,7 @@ describe('texts in lent bytes', () => {
     ['€', 87_382],
     ['💰', 65_535],
     ['💰', 65_536],
-  ])('nothing is lost of %s, %i times', (one, times) => {
+  ])('no byte is lost of %s repeated %i times, within and beyond the size of a buffer', (one, times) => {
     const write = createPooledWriter();
     const text = one.repeat(times);
     for (const all of [[text], ['', text.slice(0, 1_000), text.slice(1_000), '']])
@@ -46,7 +46,7 @@ const CONNECTIONS = 9;
 const PAGES = 32;
 const page = (n: number) => ({ page: n, items: [`${n}:`.repeat(60_000)] });
 
-test('whoever reads slowly gets his own pages, whatever was printed meanwhile', async () => {
+test('a client that reads slowly gets its own pages, though buffers are reused for other pages meanwhile', async () => {
   const pagesOf = (n: number) => Array.from({ length: PAGES }, (_, at) => n * PAGES + at);
   const latest = {
     currentStore: () => ({ database: 'test' }),

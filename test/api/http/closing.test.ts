@@ -7,7 +7,7 @@ import { listen } from '../../../api/http/listen.ts';
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const CONNECTIONS = 8;
 
-test('what was sent before a process stops is answered, though nobody had read it yet, and ends its connection', async () => {
+test('requests sent but still unread when the server closes are answered, and end their connections', async () => {
   const app = new Koa();
   let asked = 0;
   app.use((ctx) => {

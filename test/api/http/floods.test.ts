@@ -40,7 +40,7 @@ function abortedAt(url: string, path: string): Promise<void> {
   });
 }
 
-describe('requests that are broken off, and floods', () => {
+describe('aborted requests, malformed requests and floods', () => {
   const errors: unknown[] = [];
   let answer = Promise.withResolvers<never[]>();
   const store = { database: 'x', query: () => answer.promise } as unknown as Store;
@@ -59,7 +59,7 @@ describe('requests that are broken off, and floods', () => {
   );
   afterAll(async () => (await serving).close());
 
-  test('a body that is broken off is no failure and writes nothing', async () => {
+  test('requests aborted in mid-body are not reported as errors', async () => {
     const url = `http://127.0.0.1:${(await serving).port}`;
     for (let n = 0; n < 20; n += 1) await abortedAt(url, '/api/agent/echo');
     expect((await fetch(`${url}/health`)).status).toBe(200);
@@ -105,23 +105,26 @@ describe('requests that are broken off, and floods', () => {
       get('/health').replace('Connection: close\r\n', '').repeat(4) + get('/health'),
       Array(5).fill(200),
     ],
-  ])('a request with %s is answered, or ended, as it should', async (_, text, statuses) => {
-    const { port } = await serving;
-    const said = await new Promise<string>((resolve) => {
-      let heard = '';
-      const socket = connect(port, '127.0.0.1', () => socket.write(text, 'latin1'));
-      socket.on('error', () => undefined);
-      socket.on('data', (chunk) => {
-        heard += chunk.toString('latin1');
+  ])(
+    'a request with %s gets the expected status, and the server goes on serving',
+    async (_, text, statuses) => {
+      const { port } = await serving;
+      const said = await new Promise<string>((resolve) => {
+        let heard = '';
+        const socket = connect(port, '127.0.0.1', () => socket.write(text, 'latin1'));
+        socket.on('error', () => undefined);
+        socket.on('data', (chunk) => {
+          heard += chunk.toString('latin1');
+        });
+        socket.on('close', () => resolve(heard));
       });
-      socket.on('close', () => resolve(heard));
-    });
-    const answered = [...said.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
-    expect(answered).toEqual(statuses);
-    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
-  });
+      const answered = [...said.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+      expect(answered).toEqual(statuses);
+      expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
+    },
+  );
 
-  test('pages beyond what may wait are 503 busy with the seconds to wait; health answers meanwhile', async () => {
+  test('beyond the number that may wait, a page is 503 busy with Retry-After, while /health answers', async () => {
     const url = `http://127.0.0.1:${(await serving).port}`;
     const page = (n: number, from: string) =>
       fetch(`${url}/rankings?offset=${n}`, { headers: { 'x-forwarded-for': from } });
@@ -141,7 +144,7 @@ describe('requests that are broken off, and floods', () => {
     answer = Promise.withResolvers();
   });
 
-  test('nobody outside ends a process: broken requests to the local chain, its venues and the metrics', async () => {
+  test('the local chain’s RPC, its venues and the metrics server survive aborted requests and a failing probe', async () => {
     const stage = await openStage();
     const rejected = vi.fn();
     process.on('unhandledRejection', rejected);
@@ -170,7 +173,7 @@ describe('requests that are broken off, and floods', () => {
   });
 });
 
-test('reads that may be long have a few places of their own, and take none of the others', async () => {
+test('routes marked long have a few read places of their own and take none from other routes', async () => {
   let underWay = 0;
   const answered = Promise.withResolvers<never>();
   const read = () => {
@@ -197,7 +200,7 @@ test('reads that may be long have a few places of their own, and take none of th
   await close();
 });
 
-test('pages of posts that Postgres does not answer take none of the places of those that ask the store, and few themselves', async () => {
+test('while Postgres hangs, pages of posts begin at most four reads and other routes still answer', async () => {
   const hangs = Promise.withResolvers<never>();
   let begun = 0;
   const readPosts = () => {
@@ -228,7 +231,7 @@ test('pages of posts that Postgres does not answer take none of the places of th
   await close();
 });
 
-test('a connection whose request does not come is ended', async () => {
+test('a connection that does not complete its request head in time is closed', async () => {
   const { port, close } = await bind('127.0.0.1', 0, { headersTimeoutMs: 50 });
   const ended = ['', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Half'].map(
     (text) =>
@@ -246,7 +249,7 @@ test('a connection whose request does not come is ended', async () => {
 /** More bytes than the buffers at both ends of a connection hold. */
 const LARGE = 24 * 1024 * 1024;
 
-test('of a connection that does not read one request is answered at a time, whatever it asks at once', async () => {
+test('pipelined requests of a connection that does not read are answered one at a time', async () => {
   let answered = 0;
   const large: Route = {
     ...{ method: 'GET', path: '/large', summary: '', responses: {}, cached: false },
@@ -275,7 +278,7 @@ test('of a connection that does not read one request is answered at a time, what
   await close();
 });
 
-test('who sends requests behind a stream without an end is cut off, and none of them is answered', async () => {
+test('a connection that pipelines many requests behind an endless stream is closed, and none of them is handled', async () => {
   let answered = 0;
   const stream: Route = {
     ...{ method: 'GET', path: '/stream', summary: '', responses: {}, cached: false },
@@ -309,7 +312,7 @@ test('who sends requests behind a stream without an end is cut off, and none of 
   await close();
 });
 
-test('who asks again on a connection as soon as he is answered is answered to the end and keeps nobody from closing', async () => {
+test('a client that asks again after each response gets whole responses and does not keep the server from closing', async () => {
   const asked = Promise.withResolvers<void>();
   const isClosing = Promise.withResolvers<void>();
   const app = new Koa();
@@ -340,7 +343,7 @@ test('who asks again on a connection as soon as he is answered is answered to th
   expect(answers.length).toBeGreaterThan(0);
 });
 
-test('what somebody asked who went away is done before it has closed', async () => {
+test('the server closes only once the request of a disconnected client has been handled to its end', async () => {
   const asked = Promise.withResolvers<void>();
   const said: string[] = [];
   const app = new Koa();
@@ -362,7 +365,7 @@ test('what somebody asked who went away is done before it has closed', async () 
   expect(said).toEqual(['done', 'closed']);
 });
 
-test('one client does not have all connections, and finds room again when its own have ended; a proxy may', async () => {
+test('a peer has a limited number of connections, free again once they end; behind a proxy there is no such limit', async () => {
   const held = async (trustProxy: number, count: number) => {
     const { port, close } = await bind('127.0.0.1', 0, { mostOfPeer: 3, trustProxy });
     let ended = 0;

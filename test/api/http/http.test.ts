@@ -43,8 +43,8 @@ beforeAll(async () => {
 });
 afterAll(() => down.close());
 
-describe('the form of answers', () => {
-  test('JSON with two spaces and a newline at the end, open to every origin', async () => {
+describe('the format of responses', () => {
+  test('a response is JSON indented by two spaces with a newline at the end, open to every origin', async () => {
     const reply = await held.api.get('/health');
     expect(reply.text).toBe('{\n  "ok": true,\n  "service": "test-indexer"\n}\n');
     expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -55,7 +55,7 @@ describe('the form of answers', () => {
     ]);
   });
 
-  test('every error is JSON of the same form, open to every origin, and nothing else to anybody who guesses', async () => {
+  test('every error is JSON in the same format, open to every origin, and sent with nosniff', async () => {
     for (const path of ['/nowhere', '/coins/<script>', '/rankings?sort=x']) {
       const reply = await held.api.request('GET', path);
       expect(reply.text).toBe(`${JSON.stringify(reply.body, null, 2)}\n`);
@@ -64,7 +64,7 @@ describe('the form of answers', () => {
     }
   });
 
-  test('no answer names a version', async () => {
+  test('the response headers name no version and no framework', async () => {
     const { headers } = await held.api.get('/status');
     for (const [name, value] of headers)
       expect(`${name}: ${value}`).not.toMatch(/version|koa|express|x-powered-by/i);
@@ -89,7 +89,7 @@ describe('methods and paths', () => {
     ['GET /health HTTP/9.9\r\n', 400],
     ['GET /health HTTP/1.1\r\nX: no host\r\n\r\nGET /', 400],
     ['GET /health HTTP/1.1\r\nExpect: tea\r\nX:', 417],
-  ])('%j is answered in the same form, though no request comes of it', async (line, status) => {
+  ])('%j, which never reaches a route, is answered with an error as JSON', async (line, status) => {
     const { port } = new URL(held.api.url);
     const socket = net.connect(Number(port), '127.0.0.1');
     socket.write(`${line} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -105,7 +105,7 @@ describe('methods and paths', () => {
     ['OPTIONS', 204],
     ['GET', 404],
     ['POST', 404],
-  ])('%s of a target that is no address is %i', async (method, status) => {
+  ])('%s with a request target that is not a valid URL is %i', async (method, status) => {
     const { port } = new URL(held.api.url);
     const socket = net.connect(Number(port), '127.0.0.1');
     socket.write(`${method} http://[ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
@@ -141,13 +141,13 @@ describe('methods and paths', () => {
     ['POST', '/'],
     ['POST', '/rankings'],
     ['POST', '/coins/x'],
-  ])('%s %s meets no route', async (method, path) => {
+  ])('%s %s is 404, as no route matches', async (method, path) => {
     const reply = await held.api.request(method, path);
     expect(reply.status).toBe(404);
     expect(reply.body).toEqual({ error: `no route for ${method} ${path}` });
   });
 
-  test('the path of an unknown route is told without its query', async () => {
+  test('the 404 of an unknown route names its path without the query', async () => {
     expect((await held.api.request('GET', '/x?token=1')).body).toEqual({ error: 'no route for GET /x' });
   });
 });
@@ -170,7 +170,7 @@ describe('while the store is down', () => {
 });
 
 describe('the OpenAPI page', () => {
-  test('describes every route of the table, the agent’s too, with its parameters and answers', async () => {
+  test('describes every route of the table and the agent’s, with parameters and response codes', async () => {
     const { body } = await held.api.get<{
       paths: Record<string, Record<string, { parameters: { name: string }[]; responses: object }>>;
     }>('/openapi.json');
@@ -218,7 +218,7 @@ describe('the OpenAPI page', () => {
     expect(JSON.stringify(body)).not.toContain('$id');
   });
 
-  test('says where a stream goes on, what it answers while as many are open as may be, and what must be given', async () => {
+  test('documents Last-Event-ID and the 503 of streams, and marks required parameters as required', async () => {
     interface Operation {
       parameters: { name: string; in: string; required: boolean }[];
       responses: Record<string, { content: Record<string, { schema: object }> }>;
@@ -241,7 +241,7 @@ describe('the OpenAPI page', () => {
     }
   });
 
-  test('says of two sums of one name which is which', async () => {
+  test('tells the routedToLp of totals from the routedToLp of days, and says what profitSwept counts', async () => {
     interface Schema {
       description?: string;
       properties: Record<string, Schema>;
@@ -263,7 +263,7 @@ describe('the OpenAPI page', () => {
     }
   });
 
-  test('has closed words as one enumeration and a lone true as a boolean: clients made of it refuse what is served else', async () => {
+  test('declares fixed sets of strings as enum and a constant true as boolean, as generated clients need', async () => {
     type Named = { components: { schemas: Record<string, { properties: Record<string, object> }> } };
     const { body } = await held.api.get<Named>('/openapi.json');
     const agents = openApi('x', agentRoutes({} as AgentParts)) as unknown as Named;

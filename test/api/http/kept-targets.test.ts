@@ -74,7 +74,7 @@ const parsed = (text: string) => {
 
 const ENCODINGS = [undefined, 'gzip', 'br', 'identity;q=0'];
 test.each(Object.keys(pages).flatMap((name) => ENCODINGS.map((encoding) => [name, encoding] as const)))(
-  'what is kept of %s, taken as %s, is answered with the same head and the same bytes as by its route',
+  'the kept response of page %s, for Accept-Encoding %s, has the head and the bytes of its route’s response',
   async (name, encoding) => {
     const headers = encoding === undefined ? {} : { 'Accept-Encoding': encoding };
     const target = `/pages/${name}`;
@@ -96,7 +96,7 @@ test.each(Object.keys(pages).flatMap((name) => ENCODINGS.map((encoding) => [name
   },
 );
 
-test('another method of the same target, and what is no more kept, take their usual way', async () => {
+test('a request with another method, or for a response that no longer holds, is handled by the router', async () => {
   expect(await wire('/pages/small', {})).toBe(await wire('/pages/small', {}));
   expect(await wire('/pages/small', {}, 'POST')).toContain('HTTP/1.1 404');
   expect(await wire('/pages/small', {}, 'HEAD')).toContain('HTTP/1.1 405');
@@ -107,7 +107,7 @@ test('another method of the same target, and what is no more kept, take their us
   expect(await wire('/pages/small', {})).toContain('"a": 2');
 });
 
-test('what is kept is found without its route', async () => {
+test('a kept response is sent without its query being parsed; a 404 is not kept', async () => {
   await wire('/pages/small', {});
   const queries = vi.spyOn(globalThis, 'URLSearchParams');
   onTestFinished(() => queries.mockRestore());
@@ -154,7 +154,7 @@ function kept({ status = 200, database = 'now', age = 0, isKept = true, turns = 
   };
 }
 
-test('a target that is kept is sent; all else is passed on, in the same turn', async () => {
+test('a kept 200 is sent; any other request is passed on, with its turn if it already has one', async () => {
   expect(await kept({})('/x')).toEqual({ sent: [200], passedOn: 0, state: {} });
   expect(await kept({})('/y')).toEqual({ sent: [], passedOn: 1, state: {} });
   const inItsTurn = { startedAt: expect.any(Number), chargeThread: expect.any(Function) };
@@ -167,7 +167,7 @@ test('a target that is kept is sent; all else is passed on, in the same turn', a
   expect(await kept({ status: 404 })('/x')).toEqual(passed);
 });
 
-test('who is refused a turn is passed on with that, and is told as any other', async () => {
+test('a request that is refused a turn is passed on with the BusyError, and nothing is sent', async () => {
   const turns = () => Promise.reject(new BusyError('too many requests are waiting'));
   const { sent, passedOn, state } = await kept({ turns })('/x');
   expect([sent, passedOn, state]).toEqual([

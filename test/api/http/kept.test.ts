@@ -40,7 +40,7 @@ function answers(took: number, mostInPieces?: number) {
   return ask;
 }
 
-test('a large answer that is made at once is kept from when it is asked for twice in a fortieth of a second', () => {
+test('a large answer that is quick to make is kept only once it is asked for twice within 25 ms', () => {
   const ask = answers(0.3);
   expect(ask(0, LARGE)).toBe(1);
   expect(ask(200, LARGE)).toBe(2);
@@ -49,25 +49,25 @@ test('a large answer that is made at once is kept from when it is asked for twic
   expect(ask(9_000, LARGE)).toBe(3);
 });
 
-test('one that takes its time, and a small one, are kept at once', () => {
+test('an answer that is slow to make, or small, is kept from the first time on', () => {
   const slow = answers(50);
   expect([slow(0, LARGE), slow(200, LARGE)]).toEqual([1, 1]);
   const quick = answers(0.3);
   expect([quick(0, SMALL), quick(200, SMALL)]).toEqual([1, 1]);
 });
 
-test('of answers that are next to nothing no more are kept than there is room for what each takes beside it', () => {
+test('the room for kept answers also counts what each takes beside its bytes: only some hundred tiny ones fit', () => {
   const ask = answers(0.3);
   const each = Array.from({ length: 2_000 }, (_, length) => length + 1);
   for (const length of each) ask(0, length);
   const before = ask(0, 2_000);
   const kept = each.toReversed().findIndex((length) => ask(0, length) > before);
-  // Three quarters of a million bytes.
+  // They have three fifths of a million bytes, and each takes 2.4 kB beside its own.
   expect(kept).toBeGreaterThan(100);
   expect(kept).toBeLessThan(300);
 });
 
-test('answers in pieces are kept up to what their pieces are, and push out no other', () => {
+test('kept answers in pieces are bounded by the bytes of their pieces, and evict no other answer', () => {
   const ask = answers(0.3, 10_000_000);
   const piece = () => [{ bytes: Buffer.alloc(1_000_000), tag: 'x' }];
   expect(ask(0, 500)).toBe(1);
@@ -80,7 +80,7 @@ test('answers in pieces are kept up to what their pieces are, and push out no ot
   expect(kept).toBeLessThan(11);
 });
 
-test('bytes that are kept are a piece of nothing that would be kept with them', () => {
+test('the bytes of a kept answer have a buffer of their own, so that no larger one stays in memory', () => {
   const answer = answerOf({ status: 200, body: { value: 'x'.repeat(1_000) } });
   const kept = keptForm(answer).bytes;
   expect([String(kept), kept.buffer.byteLength]).toEqual([String(answer.bytes), answer.bytes.length]);

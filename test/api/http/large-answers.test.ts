@@ -57,7 +57,7 @@ function stage(atOnce: number) {
 
 const WHOLE = [PART_BYTES, PART_BYTES, 9, 0];
 
-test('so many are sent side by side, in the order in which they were asked for', () => {
+test('a fixed number of large answers is sent side by side; others follow in the order of their requests', () => {
   const { ask } = stage(2);
   const all = [ask(), ask(), ask(), ask()] as const;
   expect(all.map(({ written }) => written.length)).toEqual([1, 1, 0, 0]);
@@ -67,7 +67,7 @@ test('so many are sent side by side, in the order in which they were asked for',
   expect(all.map(({ written }) => written)).toEqual([WHOLE, WHOLE, WHOLE, WHOLE]);
 });
 
-test('who takes nothing for some time goes on at its own pace, and its place is another one’s', () => {
+test('a client that accepts nothing for some time loses its place to the next and goes on at its own pace', () => {
   const { ask, losePatience } = stage(1);
   const [slow, quick] = [ask(), ask()];
   expect(quick.written).toEqual([]);
@@ -81,7 +81,7 @@ test('who takes nothing for some time goes on at its own pace, and its place is 
   expect(third.written).toEqual([PART_BYTES]);
 });
 
-test('who goes away keeps no place, in line or on the way', () => {
+test('a client that disconnects frees its place, whether it was waiting or being sent to', () => {
   const { ask } = stage(1);
   const [first, second, third] = [ask(), ask(), ask()];
   second.destroy();
@@ -90,7 +90,7 @@ test('who goes away keeps no place, in line or on the way', () => {
   expect([first, second, third].map(({ written }) => written.length)).toEqual([1, 0, 1]);
 });
 
-test('all bytes come, and others are answered while nobody reads them', async () => {
+test('large answers arrive whole, and other requests are answered while their clients do not read', async () => {
   const pieces = [5, 3 * PART_BYTES + 1, 0, PART_BYTES, 7_654_321].map((length) => randomBytes(length));
   const responses = { 200: Type.Unknown() };
   const large = {

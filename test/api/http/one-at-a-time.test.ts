@@ -70,7 +70,7 @@ const statuses = (text: string) =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 
 test.each(NONSENSE)(
-  '%s is refused behind what was asked before it, and is the last',
+  'invalid input (%s) is refused after the requests before it are answered, and ends the connection',
   async (_, bytes, refusal) => {
     later = Promise.withResolvers();
     const { heard, over } = told(asking('/later') + asking('/later') + bytes + asking('/later'));
@@ -82,35 +82,41 @@ test.each(NONSENSE)(
   },
 );
 
-test.each(NONSENSE)('%s puts nothing into an answer that is being read', async (_, bytes, refusal) => {
-  const { heard, over } = told(asking('/large') + bytes);
-  await over;
-  const [head = '', all = ''] = heard().split('\r\n\r\n');
-  expect(head).toContain(`Content-Length: ${LARGE + 1}`);
-  expect(all.indexOf('HTTP/1.1')).toBe(LARGE + 1);
-  expect(statuses(heard())).toEqual([200, refusal]);
-});
+test.each(NONSENSE)(
+  'invalid input (%s) puts nothing into the response that is still being read',
+  async (_, bytes, refusal) => {
+    const { heard, over } = told(asking('/large') + bytes);
+    await over;
+    const [head = '', all = ''] = heard().split('\r\n\r\n');
+    expect(head).toContain(`Content-Length: ${LARGE + 1}`);
+    expect(all.indexOf('HTTP/1.1')).toBe(LARGE + 1);
+    expect(statuses(heard())).toEqual([200, refusal]);
+  },
+);
 
-test.each(NONSENSE)('%s behind a stream is refused once that has ended', async (_, bytes, refusal) => {
-  const { heard, over } = told(asking('/stream') + bytes);
-  await awaited(() => expect(streams).toHaveLength(1));
-  await elseAnswered();
-  const stream = streams.pop();
-  stream?.write('event');
-  await awaited(() => expect(heard()).toContain('event'));
-  expect(statuses(heard())).toEqual([200]);
-  stream?.end();
-  await over;
-  expect(statuses(heard())).toEqual([200, refusal]);
-});
+test.each(NONSENSE)(
+  'invalid input (%s) behind a stream is refused once the stream has ended',
+  async (_, bytes, refusal) => {
+    const { heard, over } = told(asking('/stream') + bytes);
+    await awaited(() => expect(streams).toHaveLength(1));
+    await elseAnswered();
+    const stream = streams.pop();
+    stream?.write('event');
+    await awaited(() => expect(heard()).toContain('event'));
+    expect(statuses(heard())).toEqual([200]);
+    stream?.end();
+    await over;
+    expect(statuses(heard())).toEqual([200, refusal]);
+  },
+);
 
-test.each(NONSENSE)('%s alone is refused at once', async (_, bytes, refusal) => {
+test.each(NONSENSE)('invalid input (%s) alone is refused at once', async (_, bytes, refusal) => {
   const { heard, over } = told(bytes);
   await over;
   expect(statuses(heard())).toEqual([refusal]);
 });
 
-test('who goes on saying nothing behind a stream is cut off', async () => {
+test('a client that keeps sending invalid input behind an open stream is disconnected without another response', async () => {
   const { heard, over } = told(asking('/stream') + 'nonsense\r\n\r\n'.repeat(40_000));
   await over;
   expect(statuses(heard()).slice(1)).toEqual([]);

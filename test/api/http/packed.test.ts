@@ -21,23 +21,26 @@ const unpacked = (form: Form): Buffer => {
   return encoding === 'br' ? brotliDecompressSync(bytes) : gunzipSync(bytes);
 };
 
-test.each(['br', 'gzip'])('what is kept of %s takes no more room than its bytes', async (encoding) => {
-  const packed = createPackedAnswers(MAX_BYTES);
-  const pieces = Array.from({ length: 100 }, (_, at) => taggedBytes(`${at}`.padEnd(2_000, '.')));
-  const ofPieces = encoding === 'gzip' ? [{ ...answer(AT_HAND), rest: pieces }] : [];
-  const answers = [answer(AT_HAND), answer(LARGE), ...ofPieces];
-  for (const one of answers) {
-    const form = await packed.formFor(one, encoding, false);
-    const kept = [form.bytes, ...(form.rest ?? []).map(({ bytes }) => bytes)].filter(
-      ({ length }) => length > 20,
-    );
-    expect(kept.length).toBeGreaterThan(0);
-    expect(kept.map(({ buffer }) => buffer.byteLength)).toEqual(kept.map(({ length }) => length));
-  }
-  expect(pieces.map(({ bytes }) => bytes.buffer.byteLength)).toEqual(pieces.map(() => 2_000));
-});
+test.each(['br', 'gzip'])(
+  'kept %s output holds no buffer that is larger than its bytes',
+  async (encoding) => {
+    const packed = createPackedAnswers(MAX_BYTES);
+    const pieces = Array.from({ length: 100 }, (_, at) => taggedBytes(`${at}`.padEnd(2_000, '.')));
+    const ofPieces = encoding === 'gzip' ? [{ ...answer(AT_HAND), rest: pieces }] : [];
+    const answers = [answer(AT_HAND), answer(LARGE), ...ofPieces];
+    for (const one of answers) {
+      const form = await packed.formFor(one, encoding, false);
+      const kept = [form.bytes, ...(form.rest ?? []).map(({ bytes }) => bytes)].filter(
+        ({ length }) => length > 20,
+      );
+      expect(kept.length).toBeGreaterThan(0);
+      expect(kept.map(({ buffer }) => buffer.byteLength)).toEqual(kept.map(({ length }) => length));
+    }
+    expect(pieces.map(({ bytes }) => bytes.buffer.byteLength)).toEqual(pieces.map(() => 2_000));
+  },
+);
 
-describe('what a client prefers', () => {
+describe('the encoding that a client prefers', () => {
   test.each([
     ['', null],
     ['br', 'br'],
@@ -57,7 +60,7 @@ describe('what a client prefers', () => {
     ['identity;q=0, gzip;q=0.1', 'gzip'],
     ['identity;q=0', null],
     ['identity;q=0.5, *;q=0.4', null],
-  ])('of "%s" it is %s', (header, encoding) => {
+  ])('for Accept-Encoding "%s" is %s', (header, encoding) => {
     expect(preferredEncoding(header)).toBe(encoding);
   });
 
@@ -72,13 +75,13 @@ describe('what a client prefers', () => {
     ['gzip;q=1;q=0', null],
     ['constructor, __proto__', null],
     [`${'br;'.repeat(5_000)}`, null],
-  ])('what is broken counts for nothing: %#', (header, encoding) => {
+  ])('ignores what is malformed in Accept-Encoding (case %#)', (header, encoding) => {
     expect(preferredEncoding(header)).toBe(encoding);
   });
 });
 
-describe('the forms of an answer', () => {
-  test('one that ends with what others end with, too, has a tag of both', () => {
+describe('an answer and its compressed forms', () => {
+  test('the ETag of an answer in two parts depends on both of them', () => {
     const of = (start: string, end: string) =>
       answerOf({ status: 200, body: Buffer.from(start), rest: [taggedBytes(end)] });
     const [long, other] = ['x'.repeat(LARGE), 'y'.repeat(LARGE)];
@@ -88,7 +91,7 @@ describe('the forms of an answer', () => {
   });
 
   test.each(['br', 'gzip'])(
-    'a large one in %s says the same in fewer bytes, under a weak tag',
+    'a large answer compressed with %s has the same content in fewer bytes, under a weak ETag',
     async (encoding) => {
       const packed = createPackedAnswers(MAX_BYTES);
       const plain = answer(LARGE);
@@ -100,13 +103,13 @@ describe('the forms of an answer', () => {
     },
   );
 
-  test('a small one stays as it is, and nobody waits for it', () => {
+  test('a small answer is sent uncompressed, without waiting', () => {
     const small = answer(8_000);
     expect(createPackedAnswers(MAX_BYTES).formFor(small, 'br', false)).toBe(small);
   });
 
   test.each(['br', 'gzip'] as const)(
-    'nobody waits for one of middle size in %s, which is kept, too',
+    'a medium-sized answer is compressed with %s without waiting, and the result is kept',
     (encoding) => {
       const packed = createPackedAnswers(MAX_BYTES, 0);
       const plain = answer(AT_HAND);
@@ -117,13 +120,13 @@ describe('the forms of an answer', () => {
     },
   );
 
-  test('a large one as it is says that others get it otherwise', async () => {
+  test('a large answer that is sent uncompressed has the header Vary: Accept-Encoding', async () => {
     const plain = answer(LARGE);
     const form = await createPackedAnswers(MAX_BYTES).formFor(plain, 'br;q=0', false);
     expect(form).toEqual({ ...plain, headers: { Vary: 'Accept-Encoding' } });
   });
 
-  test('each form is made once, whoever asks meanwhile, and is there at once afterwards', async () => {
+  test('a form is made once for concurrent requests, and is available without waiting afterwards', async () => {
     const packed = createPackedAnswers(MAX_BYTES);
     const plain = answer(LARGE);
     const forms = await Promise.all([packed.formFor(plain, 'br', false), packed.formFor(plain, 'br', false)]);
@@ -131,7 +134,7 @@ describe('the forms of an answer', () => {
     expect(new Set([...forms, again].map((form) => form.bytes)).size).toBe(1);
   });
 
-  test('where many are being made the next goes as it is; none is refused', async () => {
+  test('while as many answers as allowed are being compressed, the next ones are sent uncompressed', async () => {
     const packed = createPackedAnswers(MAX_BYTES, 2);
     const plain = ['a', 'b', 'c', 'd'].map((text) => answer(LARGE, text));
     const forms = await Promise.all(plain.map((one) => packed.formFor(one, 'gzip', false)));
@@ -148,7 +151,7 @@ describe('the forms of an answer', () => {
     );
   });
 
-  test('what is kept is bounded in bytes: the least recently used is made again', async () => {
+  test('kept forms are bounded in bytes: the least recently used are made again', async () => {
     const packed = createPackedAnswers(400_000);
     const plain = Array.from({ length: 4 }, () => answerOf({ status: 200, body: randomBytes(160_000) }));
     for (const one of plain) await packed.formFor(one, 'gzip', false);

@@ -20,7 +20,7 @@ function answered(from: number, to: number, last: object | null) {
   return answerOf({ status: 200, body, rest: [...pieces, end] });
 }
 
-test('however a list is cut into pieces, it is printed as any answer is, under a tag of its own', () => {
+test('any range of a list printed from pieces equals JSON.stringify and has an ETag of its own', () => {
   const tags = new Set<string>();
   let asked = 0;
   for (const last of [null, { time: 'now' }])

@@ -46,7 +46,7 @@ function line() {
   return { inTurn, call: resolve, refuse: () => reject(new BusyError('too many requests are waiting')) };
 }
 
-test('a page that somebody waits for in a long line is read for the next who asks in his own turn, and once', async () => {
+test('a page queued behind a client’s flood is read once, in the turn of the next client that asks for it', async () => {
   const { reads, ask } = coldAnswers();
   let now = 0;
   const gate = createReadGate({ atOnce: 12, waitMs: PATIENCE_MS, now: () => now, after: () => {} });
@@ -72,7 +72,7 @@ test('a page that somebody waits for in a long line is read for the next who ask
   expect(reads).toHaveLength(2 + 300 + 1);
 });
 
-test('who waits is refused by his own line alone, and not where it was full while others had a place', async () => {
+test('a client that loses its place in the queue is refused; one whose queue is full joins another client’s read', async () => {
   const { reads, ask } = coldAnswers();
   const [first, second] = [line(), line()];
   const flood = ask('page', 'flood', first.inTurn);
@@ -91,7 +91,7 @@ test('who waits is refused by his own line alone, and not where it was full whil
   expect(await again).toBe('page');
 });
 
-test('a thousand who ask the same are one read and one place in the line of each address, and fail together', async () => {
+test('a thousand requests for a page take one read and one queue place per address, and fail together', async () => {
   const { reads, ask } = coldAnswers();
   let places = 0;
   const waiting = line();

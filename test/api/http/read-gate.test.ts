@@ -31,8 +31,8 @@ async function gateThatKnows(addresses: string[], options: Partial<ReadGateOptio
   return { gate, pass };
 }
 
-describe('reads that take turns', () => {
-  test('so many run side by side, and who has kept the store busy least is next', async () => {
+describe('the read gate', () => {
+  test('reads wait for a free place, and the client that has kept the store busy least is next', async () => {
     const { names, work, endLast } = works();
     const { gate, pass } = await gateThatKnows(['flood', 'honest'], { atOnce: 1 });
     const flood = Array.from({ length: 3 }, (_, n) => gate('flood', work(`f${n}`)));
@@ -46,7 +46,7 @@ describe('reads that take turns', () => {
     await Promise.all([...flood, ...honest]);
   });
 
-  test('while another is about nobody has more than a quarter of the places, alone three of four', async () => {
+  test('a client has at most a quarter of the places while another is active, and three quarters when alone', async () => {
     const { begun, names, work } = works();
     const { gate, pass } = await gateThatKnows(['honest', 'flood'], { atOnce: 8 });
     const reads = Array.from({ length: 4 }, (_, n) => gate('flood', work(`f${n}`)));
@@ -66,7 +66,7 @@ describe('reads that take turns', () => {
     await Promise.all(reads);
   });
 
-  test('while somebody who has had little is about, those who have had much have a sixth of the places together', async () => {
+  test('while a modest client is active, heavy clients share a sixth of the places', async () => {
     const { begun, names, work } = works();
     const floods = ['f', 'g', 'h', 'i'];
     const { gate, pass } = await gateThatKnows([...floods, 'modest'], { atOnce: 12 });
@@ -89,7 +89,7 @@ describe('reads that take turns', () => {
     await Promise.all(all);
   });
 
-  test('beside one who is answered without asking the store too, and what they were given rests as long as it was used', async () => {
+  test('a modest client that needs no store limits heavy ones too, and their places rest as long as they were used', async () => {
     const { begun, names, work, endLast } = works();
     let anyRecent = true;
     const rests: [() => void, number][] = [];
@@ -118,7 +118,7 @@ describe('reads that take turns', () => {
     expect(rests).toHaveLength(1);
   });
 
-  test('who is alone makes no room for himself, however little he has of the rest', async () => {
+  test('a client that becomes heavy while it is alone is not limited and its places do not rest', async () => {
     const { begun, names, work, endLast } = works();
     const others = { anyRecent: (except?: string) => except !== 'f' };
     const rests: number[] = [];
@@ -138,7 +138,7 @@ describe('reads that take turns', () => {
     expect(rests).toEqual([]);
   });
 
-  test('who is alone leaves room for whoever comes', async () => {
+  test('a client that is alone leaves a place free for the next client', async () => {
     const { begun, names, work } = works();
     const { gate } = await gateThatKnows(['flood'], { atOnce: 4 });
     const reads = Array.from({ length: 5 }, (_, n) => gate('flood', work(`f${n}`)));
@@ -152,7 +152,7 @@ describe('reads that take turns', () => {
     await Promise.all(reads);
   });
 
-  test('who comes from a new address each time has one line for all of them', async () => {
+  test('requests from ever new addresses share one queue', async () => {
     const { names, work, endLast } = works();
     const { gate, pass } = await gateThatKnows(['known'], { atOnce: 1 });
     const strangers = Array.from({ length: 20 }, (_, n) => gate(`10.0.0.${n}`, work(`s${n}`)));
@@ -166,7 +166,7 @@ describe('reads that take turns', () => {
     expect(await Promise.all(strangers)).toHaveLength(20);
   });
 
-  test('where no place is left, the longest line gives one up', async () => {
+  test('beyond the number of reads that may wait, the longest queue loses some with BusyError', async () => {
     const { names, work, endLast } = works();
     const { gate } = await gateThatKnows(['flood', 'a', 'b'], { atOnce: 1, most: 4 });
     const flood = Array.from({ length: 8 }, (_, n) => gate('flood', work(`f${n}`)));
@@ -180,7 +180,7 @@ describe('reads that take turns', () => {
     expect(told.slice(3).every((reason) => reason instanceof BusyError)).toBe(true);
   });
 
-  test('who waits too long is told so, and a failure makes room as an end does', async () => {
+  test('a read that waits too long is refused with BusyError, and a failed read frees its place', async () => {
     const { work } = works();
     const gate = createReadGate({ atOnce: 1, waitMs: 20 });
     const fail = Promise.withResolvers<never>();

@@ -41,11 +41,11 @@ test.each([
   ['/images/M/large', '/images/:mint/:size', { mint: 'M', size: 'large' }],
   ['/pages', '/pages', {}],
   ['/pages/a/b/c', '/pages/{*path}', { path: 'a/b/c' }],
-])('%s is answered by %s', async (path, by, params) => {
+])('%s is routed to %s', async (path, by, params) => {
   expect(await asked(path)).toEqual({ path: by, params });
 });
 
-test('a path with a broken escape is known to none but the one that takes every path', async () => {
+test('a path with a broken percent-escape matches only a wildcard route', async () => {
   expect(await asked('/coins/%zz/fees')).toBe('none');
   expect(await asked('/pages/%zz')).toEqual({ path: '/pages/{*path}', params: { path: '%zz' } });
 });
@@ -65,10 +65,10 @@ test.each([
   '/api/agent/options/none',
   '/images/M',
   '//coins/M',
-])('%s is answered by none', async (path) => {
+])('%s matches no route', async (path) => {
   expect(await asked(path)).toBe('none');
 });
 
-test('nor is another method', async () => {
+test('a known path with another method matches no route', async () => {
   expect(await asked('/coins/M/fees', 'POST')).toBe('none');
 });

@@ -36,7 +36,7 @@ function stage() {
   };
 }
 
-test('whoever has most waiting that it does not read loses what has waited longest, and nobody else loses anything', () => {
+test('the client with the most unread bytes loses its oldest responses, and no other client loses any', () => {
   const ask = stage();
   const honest = ask('honest', 90 * KB);
   const greedy = Array.from({ length: 9 }, () => ask('greedy', 100 * KB));
@@ -48,13 +48,13 @@ test('whoever has most waiting that it does not read loses what has waited longe
   expect([honest.destroyed, another.destroyed]).toEqual([false, false]);
 });
 
-test('no more waits than a quarter of the memory that a container gives', () => {
+test('unread bytes are bounded by a quarter of the container’s memory, and by 512 MB', () => {
   const MB = 1024 * KB;
   expect(mostWaiting(1024 * MB)).toBe(256 * MB);
   for (const roomy of [2048 * MB, 64 * 1024 * MB, 2 ** 64, 0]) expect(mostWaiting(roomy)).toBe(512 * MB);
 });
 
-test('what is read waits no more', () => {
+test('a response that was read no longer counts', () => {
   const ask = stage();
   for (let n = 0; n < 100; n += 1) {
     const response = ask('reader', 900 * KB);
@@ -63,7 +63,7 @@ test('what is read waits no more', () => {
   }
 });
 
-test('an answer that many are sent takes its room once, until the last of them has read it', () => {
+test('bytes sent to many clients count once, until the last of them has read them', () => {
   const ask = stage();
   const bytes = Buffer.allocUnsafeSlow(600 * KB);
   // Each reader has its own head. A part of a buffer keeps the whole buffer in memory.
@@ -76,7 +76,7 @@ test('an answer that many are sent takes its room once, until the last of them h
   expect(readers[0]?.destroyed).toBe(true);
 });
 
-test('what the system takes at once is not counted', () => {
+test('responses small enough for the system’s buffers are not counted', () => {
   const ask = stage();
   const small = Array.from({ length: 100 }, () => ask('many', 60 * KB));
   expect(small.some(({ destroyed }) => destroyed)).toBe(false);
@@ -88,7 +88,7 @@ test.each([
   { bound: 'what it is told', own: { backlogBytes: 3.5 * LARGE }, memory: 0 },
   { bound: 'a quarter of its container', own: {}, memory: 4 * 3.5 * LARGE },
 ])(
-  'connections that read nothing of large answers beyond $bound are ended, and who reads is served',
+  'connections with unread large answers are closed beyond the bound ($bound), and a client that reads is served',
   async ({ own, memory }) => {
     const constrained = vi.spyOn(process, 'constrainedMemory').mockReturnValue(memory);
     onTestFinished(() => constrained.mockRestore());

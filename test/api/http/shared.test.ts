@@ -7,7 +7,7 @@ const held = useApi(async (api) => {
 });
 
 describe('shared answers', () => {
-  test('an unchanged answer is 304 to a client that has it', async () => {
+  test('an unchanged answer is 304 for a client that sends its ETag', async () => {
     const path = `/coins/${key('coin')}`;
     const etag = (await held.api.get(path)).headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[\w-]+"$/);
@@ -17,7 +17,7 @@ describe('shared answers', () => {
     expect((await held.api.get(path, { 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  test('so is a feed of posts, though each is read by itself', async () => {
+  test('an unchanged feed of posts, which is not shared, is 304 for a client that sends its ETag', async () => {
     const path = `/coins/${key('coin')}/posts`;
     const first = await held.api.get(path);
     expect(first.headers.get('cache-control')).toBe('no-cache');
@@ -26,7 +26,7 @@ describe('shared answers', () => {
     expect((await held.api.get(`${path}?limit=1`, { 'if-none-match': etag })).status).toBe(200);
   });
 
-  test('one question is asked once while nothing is applied, in whatever way it is put', async () => {
+  test('requests for one page cause one query until a batch is applied, whatever unknown parameters they have', async () => {
     await held.api.insert('applied', [appliedRow('transactions', 0, { log_offset: '77' })]);
     const before = held.api.queries('FROM origins');
     await Promise.all(Array.from({ length: 20 }, () => held.api.get('/origins')));
@@ -37,7 +37,7 @@ describe('shared answers', () => {
     expect(held.api.queries('FROM origins') - before).toBe(2);
   });
 
-  test('a 404 is shared too', async () => {
+  test('repeated requests for an unknown coin cause at most one query', async () => {
     await held.api.insert('applied', [appliedRow('transactions', 0, { log_offset: '79' })]);
     const ofAddress = () => held.api.queries('WHERE address IN {addresses:Array(String)} AND exists = 1');
     const before = ofAddress();
@@ -46,7 +46,7 @@ describe('shared answers', () => {
     expect(ofAddress() - before).toBeLessThanOrEqual(1);
   });
 
-  test('a large one comes packed to who takes it, and is 304 to who has it in any form', async () => {
+  test('a large answer is compressed if the client accepts that, and is 304 for the ETag of any of its forms', async () => {
     const coins = Array.from({ length: 30 }, (_, at) => policyRow(`coin${at}`, 'usd'));
     await held.api.insert('policies', coins);
     const get = (accepted: string, tag?: string) =>

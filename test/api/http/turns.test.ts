@@ -50,7 +50,7 @@ function thread() {
   return { turns, ask, goOn, restOver, pass, hasHad, begun, isDone: () => soon.length + rests.length === 0 };
 }
 
-test('who has had a tenth of the thread waits behind whoever has had little, and has a quarter of it', async () => {
+test('a client that has used over a tenth of the thread waits behind modest ones and gets a quarter of the time', async () => {
   const { ask, goOn, restOver, hasHad, begun, isDone } = thread();
   await hasHad('honest', 1);
   await hasHad('flood', 200);
@@ -73,7 +73,7 @@ test('who has had a tenth of the thread waits behind whoever has had little, and
   expect(isDone()).toBe(true);
 });
 
-test('who has had little until now makes no room for himself', async () => {
+test('a client that becomes heavy while it is alone does not rest', async () => {
   const { ask, goOn, pass, begun, isDone } = thread();
   const all = [ask('alone', 'stranger', 0)];
   pass(1_001);
@@ -87,7 +87,7 @@ test('who has had little until now makes no room for himself', async () => {
   expect(isDone()).toBe(true);
 });
 
-test('they rest for what comes of their requests, too: the thread is theirs until others are heard', async () => {
+test('heavy clients also rest for the time in which their answers are compressed and written', async () => {
   const { ask, goOn, restOver, pass, hasHad, begun } = thread();
   await hasHad('honest', 1);
   await hasHad('flood', 200);
@@ -107,7 +107,7 @@ test('they rest for what comes of their requests, too: the thread is theirs unti
   await Promise.all(flood);
 });
 
-test('where many who have had little ask at once, those that have had least are first', async () => {
+test('when many modest requests arrive at once, the client that has used least is next', async () => {
   const { ask, goOn, hasHad, begun } = thread();
   await hasHad('reader', 1);
   await hasHad('eager', 100);
@@ -121,7 +121,7 @@ test('where many who have had little ask at once, those that have had least are 
   await Promise.all(many);
 });
 
-test('where nobody modest is about they have all of the time, least had first', async () => {
+test('without a modest client about, heavy clients have all of the time, the one that has used least first', async () => {
   const { ask, goOn, pass, hasHad, begun, isDone } = thread();
   await hasHad('a', 9_000);
   await hasHad('b', 1_000);
@@ -138,7 +138,7 @@ test('where nobody modest is about they have all of the time, least had first', 
   expect(begun.at(-1)).toBe('forgiven');
 });
 
-test('large answers count, and of those beyond what may wait the longest line is told to come again', async () => {
+test('the bytes of answers count as use, and beyond the number that may wait the longest queue gets BusyError', async () => {
   const { ask, goOn, restOver, begun } = thread();
   await ask('reader', 'stranger', 0);
   await ask('reader', 'large', 0, 1_000_000_000);
@@ -153,7 +153,7 @@ test('large answers count, and of those beyond what may wait the longest line is
   expect(await Promise.allSettled(many)).toHaveLength(2_049);
 });
 
-test('what is told behind the first wait counts, too', async () => {
+test('time that a request reports after its first wait counts as use', async () => {
   const { turns, ask, goOn, hasHad, begun } = thread();
   await hasHad('late', 1);
   await turns('late', async (chargeThread) => {
@@ -169,7 +169,7 @@ test('what is told behind the first wait counts, too', async () => {
   await Promise.all(all);
 });
 
-test('an answer of its own that is long to print behind what it waited for is its client’s', async () => {
+test('the time to print an uncached response is charged to its client, though it comes after a wait', async () => {
   let clock = 0;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => clock);
   onTestFinished(() => now.mockRestore());
@@ -262,7 +262,7 @@ async function waitsOf(hostile: number, addresses: number): Promise<number[]> {
 }
 
 test.each([1, 20])(
-  'beside 400 who ask without end, from %i addresses, a reader waits at most three times as long as alone',
+  'beside 400 endless requesters from %i addresses, a reader’s p99 wait is at most three times that alone',
   async (addresses) => {
     const p99 = (waits: number[]) => waits[Math.floor(waits.length * 0.99)] as number;
     const [alone, beside] = [await waitsOf(0, 1), await waitsOf(400, addresses)];

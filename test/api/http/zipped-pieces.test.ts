@@ -20,7 +20,7 @@ const noise = (bytes: number): TaggedBytes => taggedBytes(randomBytes(Math.ceil(
 
 const partsOf = (form: Form): Buffer[] => (form.rest ?? []).map(({ bytes }) => bytes);
 
-test(`checksums of stretches make that of both, whatever their lengths (seed ${SEED})`, () => {
+test(`the CRC-32s of two parts combine to that of the whole, whatever their lengths (seed ${SEED})`, () => {
   const random = createRandom(SEED);
   for (let turn = 0; turn < 300; turn += 1) {
     const bytes = randomBytes(Math.floor(random() ** 3 * 70_000));
@@ -30,7 +30,7 @@ test(`checksums of stretches make that of both, whatever their lengths (seed ${S
   }
 });
 
-test('zeros behind it, five gigabytes at once, are as many in parts', () => {
+test('combining a CRC-32 over 5 GiB at once equals combining it over five parts', () => {
   const [first, all] = [crc32('first'), 5 * 2 ** 30];
   let inParts = first;
   for (let part = 0; part < 5; part += 1) inParts = combineCrc32(inParts, 0, all / 5);
@@ -39,7 +39,7 @@ test('zeros behind it, five gigabytes at once, are as many in parts', () => {
 });
 
 describe('an answer in pieces', () => {
-  test(`is one gzip stream that says all of it, whatever its pieces (seed ${SEED})`, async () => {
+  test(`becomes one gzip stream with all of its content, whatever its pieces (seed ${SEED})`, async () => {
     const random = createRandom(SEED);
     const packed = createPackedAnswers(MAX_BYTES);
     const known = Array.from({ length: 12 }, () => noise(random() ** 4 * 300_000));
@@ -58,7 +58,7 @@ describe('an answer in pieces', () => {
     }
   });
 
-  test('has its pieces zipped once, whoever asks and whatever else stands beside them', async () => {
+  test('has each piece compressed once, for concurrent requests and for other answers with that piece', async () => {
     const packed = createPackedAnswers(MAX_BYTES);
     const [first, second, other] = [noise(LARGE), noise(LARGE), noise(LARGE)];
     const [one, same] = await Promise.all([
@@ -73,7 +73,7 @@ describe('an answer in pieces', () => {
     expect(gunzipSync(wholeOf(next)).equals(wholeOf(answer('two', [first, other])))).toBe(true);
   });
 
-  test('of which only the head is new nobody waits', async () => {
+  test('is compressed without waiting if only its head is new', async () => {
     const packed = createPackedAnswers(MAX_BYTES);
     const rest = [noise(LARGE), noise(LARGE)];
     await packed.formFor(answer('one', rest), 'gzip', false);
@@ -81,13 +81,13 @@ describe('an answer in pieces', () => {
     expect(gunzipSync(wholeOf(form)).equals(wholeOf(answer('two', rest)))).toBe(true);
   });
 
-  test('goes as it is to who takes `br` alone, and says that others get it otherwise', async () => {
+  test('is sent uncompressed, with Vary, to a client that accepts only `br`', async () => {
     const plain = answer('one', [noise(LARGE)]);
     const form = await createPackedAnswers(MAX_BYTES).formFor(plain, 'br', false);
     expect(form).toEqual({ ...plain, headers: { Vary: 'Accept-Encoding' } });
   });
 
-  test('goes as it is where many others are being zipped; who asks for one of these waits for it', async () => {
+  test('is sent uncompressed while as many others as allowed are being compressed, unless it is one of them', async () => {
     const packed = createPackedAnswers(MAX_BYTES, 2);
     const plain = [0, 1, 2].map((at) => answer(`${at}`, [noise(LARGE)]));
     const asked = [...plain, ...plain.slice(0, 1)];
@@ -100,7 +100,7 @@ describe('an answer in pieces', () => {
     ]);
   });
 
-  test('keeps so many bytes of pieces, and zips the rest again', async () => {
+  test('keeps compressed pieces up to a bound in bytes, and compresses dropped ones again', async () => {
     const packed = createPackedAnswers(200_000);
     const plain = Array.from({ length: 4 }, (_, at) => answer(`${at}`, [noise(150_000)]));
     for (const one of plain) await packed.formFor(one, 'gzip', false);
