@@ -104,7 +104,7 @@ const read = (at: number) => (view: View) => {
   };
 };
 
-test('whoever asks for one policy has what the others are made of read too', async () => {
+test('a request for one policy also has everything read that answers about the others are made of', async () => {
   const { asked, memory } = watched();
   const first = await memory.read(read(0));
   expect(first.value).toEqual({ name: 'coin 0', amounts: ['7', '7', '8'], paused: 0, pool: 0, events: 0 });
@@ -114,7 +114,7 @@ test('whoever asks for one policy has what the others are made of read too', asy
   expect(asked.length).toBe(before);
 });
 
-test('what a turn began to read ahead has its place though the turn fails', async () => {
+test('rows that a turn began to read ahead are in memory though the turn fails', async () => {
   let fails = false;
   const { asked, memory, handOver } = watched(async (sql) => {
     if (fails && sql.includes('FROM applied AS a')) throw new Error('reset by peer');
@@ -131,7 +131,7 @@ test('what a turn began to read ahead has its place though the turn fails', asyn
   expect(asked.length).toBe(before);
 });
 
-test('one that is not there is asked for of nobody', async () => {
+test('a request for a policy that does not exist causes no query', async () => {
   const { asked, memory } = watched();
   await memory.read(read(0));
   const before = asked.length;
@@ -139,7 +139,7 @@ test('one that is not there is asked for of nobody', async () => {
   expect(asked.length).toBe(before);
 });
 
-test('policies that came behind the first of them are read ahead, too, once one of them is asked for', async () => {
+test('once one of several later policies is asked for, what the others need is read ahead, too', async () => {
   const { asked, memory, handOver, pass } = watched();
   await memory.read((view) => view.get('policy', (policies[0] as { address: string }).address)?.mint ?? null);
   const came = Array.from({ length: 3 }, (_, at) => policyRow(`late ${at}`, 'quote'));
@@ -165,7 +165,7 @@ test('policies that came behind the first of them are read ahead, too, once one 
   );
 });
 
-test('a state that has changed is read again with the turn, though nobody asked for it of late', async () => {
+test('a turn reads a changed state again, though nobody has asked for it recently', async () => {
   const { asked, memory, handOver, pass } = watched();
   await memory.read(read(0));
   pass(30_000);
@@ -180,7 +180,7 @@ test('a state that has changed is read again with the turn, though nobody asked 
   expect(asked.length).toBe(before);
 });
 
-test('with the turn a day is read again of the mints that have few events; of one that has many who asks for it waits', async () => {
+test('a turn rereads the day window of a mint with at most 20,000 events; with more, the reader waits for it', async () => {
   const { asked, memory, handOver, pass } = watched();
   const [few, many] = [20, 21];
   const name = (at: number) => NAMES[at] as string;
@@ -212,7 +212,7 @@ test('with the turn a day is read again of the mints that have few events; of on
   expect(await asksFor(many)).toBe(1);
 });
 
-test('what changes behind the reading of all policies, and before it is in place, is told of them', async () => {
+test('a change after the read of all policies, but before its rows are in place, is not lost', async () => {
   let meanwhile = async () => {};
   const { memory, handOver } = watched(async (sql) => {
     if (sql.includes('address AS key') && sql.includes('FROM policies')) await meanwhile();
@@ -231,7 +231,7 @@ test('what changes behind the reading of all policies, and before it is in place
   expect((await memory.read(read(5))).value?.paused).toBe(1);
 });
 
-test('whoever asks for one while a turn reads what may all be another is told of the change behind it', async () => {
+test('a policy read while a turn rereads all policies is up to date after that turn', async () => {
   let meanwhile = async () => {};
   const { memory, handOver, pass } = watched(async (sql) => {
     if (sql.includes('FROM policies')) await meanwhile();
@@ -254,7 +254,7 @@ test('whoever asks for one while a turn reads what may all be another is told of
   expect((await memory.read(read(9))).value?.paused).toBe(1);
 });
 
-test('all that a new policy is made of is there with the turn that tells of it', async () => {
+test('the turn that reports a new policy also brings everything that an answer about it needs', async () => {
   const { asked, memory, handOver } = watched();
   await memory.read(read(0));
   const changes: Changes = new Map();
@@ -268,7 +268,7 @@ test('all that a new policy is made of is there with the turn that tells of it',
   expect(asked.length).toBe(before);
 });
 
-test('what changes while the first order is read is in it', async () => {
+test('a change while the first order of the ranking is read is included in it', async () => {
   let meanwhile = async () => {};
   const { memory, handOver } = watched(async (sql) => {
     // The policies are read by then.

@@ -58,7 +58,7 @@ function watched() {
   return { burnt, pass, asked: () => asked };
 }
 
-test('what a replay beside the owner has changed is seen, though the log and the pollers stand', async () => {
+test('changes announced by a replay are seen, though the position in the log does not move', async () => {
   const { burnt, pass } = watched();
   const announce = createAnnouncer(store);
   for (const tokens of ['2', '3']) {
@@ -70,7 +70,7 @@ test('what a replay beside the owner has changed is seen, though the log and the
   }
 });
 
-test('so is what nobody can be told of any more: who was asked nothing for long begins anew', async () => {
+test('after a pause longer than announcements are kept, memory is read anew', async () => {
   const { burnt, pass } = watched();
   await burnt();
   await write('4');
@@ -81,7 +81,7 @@ test('so is what nobody can be told of any more: who was asked nothing for long 
 test.each([
   ['who slept for long, though hardly any time has run', '5', CHANGES_KEPT_MS],
   ['whose clock was put back by as much: how long it was is not known', '6', -CHANGES_KEPT_MS - 2_000],
-])('and by %s', async (_, tokens, slept) => {
+])('memory is also read anew by a follower %s', async (_, tokens, slept) => {
   const { burnt, pass } = watched();
   await burnt();
   await write(tokens);
@@ -89,7 +89,7 @@ test.each([
   expect(await burnt()).toBe(tokens);
 });
 
-test('where nothing was changed memory stands for as long as somebody asks', async () => {
+test('while nothing changes and turns go on, memory is not read again, even if the clock is put back', async () => {
   const { burnt, pass, asked } = watched();
   await burnt();
   await pass(1_000);

@@ -157,7 +157,7 @@ const differ = (one: string, other: string) =>
   // Equal texts need not be parsed: that saves an eighth of this test's time.
   one !== other && !isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
 
-test(`what was told of changes equals what is read anew, figure by figure; what misses one does not (SEED=${SEED})`, async () => {
+test(`answers updated by changes equal answers read anew, and differ if one table is not reported (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
   const programId = decodeKey(chain.programId) as Uint8Array;
   const handOver = createHandOver();

@@ -23,7 +23,7 @@ const stateIn = (slot: bigint, write: bigint) => ({
   block_time: TIME,
 });
 
-test(`many keys that changed are what they are by their keys, in whatever slot they were written (SEED=${SEED})`, async () => {
+test(`many changed rows read at once equal those read by key, whatever slot they were written in (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
   const names = Array.from({ length: 60 }, (_, at) => `coin${at}`);
   const asked: string[] = [];
@@ -96,7 +96,7 @@ test(`many keys that changed are what they are by their keys, in whatever slot t
   }
 });
 
-test('of keys that were written since a slot the newest state is found, and none that was closed', async () => {
+test('a read of keys written since a slot finds their newest states and omits closed policies', async () => {
   const own = await embeddedDatabase('several');
   const [one, two, three] = ['one', 'two', 'three'].map((name) => policyRow(name, 'usd'));
   await own.insert('policies', [
@@ -114,7 +114,7 @@ test('of keys that were written since a slot the newest state is found, and none
   await own.close();
 });
 
-test('a state that is brought late, behind a reading of an older one that still stood, is not the newest', async () => {
+test('a state that arrives late does not replace a reading taken at a later slot', async () => {
   const own = await embeddedDatabase('several');
   // A reading: its time is that of the state it repeats, its version that of its own slot.
   const reading = { ...stateIn(50n, 9n), slot: '10' };

@@ -64,7 +64,7 @@ async function apply(tokens_burned: string): Promise<void> {
   handOver.applied();
 }
 
-test('a turn that fails is tried again while somebody asks, though no batch comes any more', async () => {
+test('a failed turn is retried while somebody asks, though no further batch arrives', async () => {
   await apply('1');
   expect(await served()).toBe('1');
   fails = true;
@@ -75,7 +75,7 @@ test('a turn that fails is tried again while somebody asks, though no batch come
   await awaited(async () => expect(await served()).toBe('2'));
 });
 
-test('who asks for the first time in long waits for what a turn before has failed to read', async () => {
+test('the first reader after an idle time waits for what an earlier turn failed to read', async () => {
   await apply('3');
   expect(await served()).toBe('3');
   fails = true;
@@ -86,7 +86,7 @@ test('who asks for the first time in long waits for what a turn before has faile
   expect(await served()).toBe('4');
 });
 
-test('nor is a turn lost that failed for who asked for the first time in long', async () => {
+test('what a failed turn for the first reader after an idle time did not read is read by a later turn', async () => {
   await apply('5');
   expect(await served()).toBe('5');
   now += 2 * IDLE_MS;
@@ -97,7 +97,7 @@ test('nor is a turn lost that failed for who asked for the first time in long', 
   await awaited(async () => expect(await served()).toBe('6'));
 });
 
-test('what a turn had taken that failed for a sum is told by the next, though that one has nothing new to look at', async () => {
+test('changes that a turn took before it failed on a sum are applied by a later turn', async () => {
   let isAway = false;
   const mortal: Store = {
     ...store,

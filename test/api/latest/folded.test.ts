@@ -23,7 +23,7 @@ const allRows = (text?: string) => KEYS.flatMap((_, at) => rowsOf(at, text));
 const found = (at: number, text?: string) =>
   rowsOf(at, text).map(([, of, number, none]) => ({ text: of, number, none }));
 
-test('every key of a stretch has its rows, and what lies between two keys has none', async () => {
+test('a folded stretch gives the rows of each of its keys, and none for a key between two of them', async () => {
   const chunk = await foldLines(linesOf(allRows()), ALL);
   expect(chunk.firsts.length).toBeGreaterThan(10);
   for (const at of KEYS.keys()) expect(rowsAt(chunk, KEYS[at] as string).rows).toEqual(found(at));
@@ -31,14 +31,14 @@ test('every key of a stretch has its rows, and what lies between two keys has no
     expect(rowsAt(chunk, other).rows).toEqual([]);
 });
 
-test('a stretch without rows is known to have none', async () => {
+test('a stretch without rows is known to be empty up to its end', async () => {
   for (const text of ['', linesOf([])]) {
     const chunk = await foldLines(text, ALL);
     expect([chunk.last, rowsAt(chunk, LOW).rows]).toEqual([AFTER_ALL_KEYS, []]);
   }
 });
 
-test('rows of the last key are left to the next stretch where more of them may come, wherever it was cut', async () => {
+test('a stretch that reached its limit leaves the rows of its last key to the next stretch, wherever it was cut', async () => {
   const all = allRows();
   for (const most of [4, 5, 6, 7, 100, 101, 102, all.length]) {
     const chunk = await foldLines(linesOf(all.slice(0, most)), { ...ALL, most });
@@ -69,7 +69,7 @@ const stretchOf = (rows: readonly unknown[][], stretch: typeof ALL): Promise<Chu
   return foldLines(linesOf(some), stretch);
 };
 
-test('stretch by stretch all of it is there, and nothing is known of what was not reached', async () => {
+test('keys become known stretch by stretch, and a key not reached yet is unknown', async () => {
   const folded = createFolded(empty());
   expect(folded.get(LOW)).toBeUndefined();
   const flight = folded.begin();
@@ -85,7 +85,7 @@ test('stretch by stretch all of it is there, and nothing is known of what was no
   expect(folded.get('no ["key]')).toBeUndefined();
 });
 
-test('what was told while a stretch was being read stands, what was told before is what was read', async () => {
+test('an update during the read of a stretch replaces what was read, and an update before it does not', async () => {
   const folded = createFolded(empty());
   await readAll(folded, allRows());
   folded.update(LOW, 'told', 5);
@@ -102,7 +102,7 @@ test('what was told while a stretch was being read stands, what was told before 
   expect(known).toEqual([first(10, 'new'), 'meanwhile', undefined, first(13, 'new')]);
 });
 
-test('a stretch that was being read when all of it became old is not placed', async () => {
+test('a stretch that was being read when all of them were forgotten is not placed', async () => {
   const room = empty();
   const folded = createFolded(room);
   await readAll(folded, allRows());
@@ -115,7 +115,7 @@ test('a stretch that was being read when all of it became old is not placed', as
   expect([room.used, folded.get(LOW), folded.isEmpty()]).toEqual([0, undefined, true]);
 });
 
-test('of what was told while a stretch could not be read that alone is kept which lies in what was', async () => {
+test('after the failed read of a stretch, only updates of keys in stretches read before are kept', async () => {
   const folded = createFolded(empty());
   const told = (flight: ReturnType<typeof folded.begin>) => {
     folded.update(LOW, 'told', 0);
@@ -129,7 +129,7 @@ test('of what was told while a stretch could not be read that alone is kept whic
   expect(told(folded.begin())).toEqual(['told', undefined, false]);
 });
 
-test('where much was told since, all of it is read again, and no text is kept twice', async () => {
+test('after many updates all stretches are read again, and no text is kept twice', async () => {
   const room = empty();
   const folded = createFolded(room, 20_000);
   await readAll(folded, allRows());
@@ -147,7 +147,7 @@ test('where much was told since, all of it is read again, and no text is kept tw
   expect(Math.abs(room.used - used)).toBeLessThan(used / 10);
 });
 
-test('what cannot be read again stays while little was told since; all of it is forgotten where that is twice as much', async () => {
+test('stretches that cannot be read again stay until their updates are twice the limit, and then are forgotten', async () => {
   const room = empty();
   const folded = createFolded(room, 20_000);
   await readAll(folded, allRows());
@@ -169,7 +169,7 @@ const CANNOT = [
 ] as const;
 
 test.each(CANNOT)(
-  'a kind %s is asked by its keys once much was told, and begun anew behind a rest',
+  'a kind %s is read by key after many updates, and folded anew after a pause',
   async (_, kind) => {
     let [now, looks] = [0, 0];
     let cannot = false;
@@ -210,7 +210,7 @@ test.each(CANNOT)(
 test.each([
   ['what takes the engine long is read behind the turn, which does not wait for it', '600000', [true, 2, 1]],
   ['what nobody can read is left for a while', '1000000000', [false, 2, 0]],
-])('%s', async (_, events, outcome) => {
+])('a kind with more rows than a turn waits for: %s', async (_, events, outcome) => {
   let [looks, sums] = [0, 0];
   const store = {
     query: async (sql: string) => {
@@ -238,7 +238,7 @@ test.each([
   expect(looks).toBe(2);
 });
 
-test('a key with more rows than are read at once is asked for by itself; all that lie behind it are read', async () => {
+test('a key with more rows than one read takes is left to its own query, and all keys after it are read', async () => {
   const [long, longer] = [LOW, HIGH];
   const many = (one: string, count: number) =>
     Array.from({ length: count }, (_, row) => [one, `row ${row}`, row, null]);
@@ -271,7 +271,7 @@ test('a key with more rows than are read at once is asked for by itself; all tha
   expect([long, MIDDLE, longer].map((one) => cells.has('venueAccounts', one))).toEqual([false, true, false]);
 });
 
-test('a key that was left out is known once its rows are few, with what was told while they were read', async () => {
+test('a key left out for its many rows is known once they are few, with an update made during the read', async () => {
   const folded = createFolded(empty(), 20_000);
   const many = Array.from({ length: 1_000 }, (_, row) => [LOW, `row ${row}`, row, null]);
   const others = allRows().filter(([one]) => String(one) > LOW);
@@ -294,7 +294,7 @@ test('a key that was left out is known once its rows are few, with what was told
   expect(await readAgain(few)).toEqual([first(5), 'row 0', first(1_000)]);
 });
 
-test('beyond its room nothing is read: the store is asked for what lies there', async () => {
+test('no stretch is read once the room is used up, and keys beyond it are unknown', async () => {
   const folded = createFolded({ most: 1, used: 0 }, 20_000);
   await readAll(folded, allRows());
   expect([textOf(folded.get(LOW)), folded.get(HIGH), folded.isDue()]).toEqual([first(10), undefined, false]);

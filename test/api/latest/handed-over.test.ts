@@ -60,7 +60,7 @@ async function write(): Promise<string> {
 }
 
 test.each(['before', 'behind'] as const)(
-  'a batch that is handed over while somebody waits for the first turn in long is told, %s what that turn takes',
+  'a batch handed over during a slow first turn after an idle time is seen, be it %s the turn’s take',
   async (place) => {
     const { latest, handOver, reached, letGo, hold, pass } = open();
     const before = await write();

@@ -70,25 +70,25 @@ async function toldAfter<T>(times: number, happens: () => Promise<void>, what: (
   return { told: await readSums(what), reads };
 }
 
-test('where nothing changes it is read once, and stays in memory', async () => {
+test('while nothing changes, the state of the index is read once and stays in memory', async () => {
   expect(await readSums(historyReason)).toBeNull();
   const first = asked.length;
   expect(await readSums(historyReason)).toBeNull();
   expect(asked.length).toBe(first);
 });
 
-test('a gap that opens while sums are read makes them absent', async () => {
+test('a gap that opens while sums are read has them read again, and is the reason why they are absent', async () => {
   const { reads, reason } = await settledAfter(1, () => store.insert('gaps', [gap('10')]));
   expect(reads).toBe(2);
   expect(reason).toContain('slots 10 to 999');
 });
 
-test('a gap that closes meanwhile has them read again, now that they are whole', async () => {
+test('a gap that closes while sums are read has them read again, now with nothing missing', async () => {
   const closing = () => store.insert('gaps', [gap('10', { log_offset: '2', closed: 1 })]);
   expect(await settledAfter(1, closing)).toEqual({ reads: 2, reason: null });
 });
 
-test('a gap that opens and closes meanwhile is noticed too', async () => {
+test('a gap that opens and closes while sums are read has them read again, too', async () => {
   const both = async () => {
     await store.insert('gaps', [gap('20')]);
     await store.insert('gaps', [gap('20', { log_offset: '3', closed: 1 })]);
@@ -96,7 +96,7 @@ test('a gap that opens and closes meanwhile is noticed too', async () => {
   expect(await settledAfter(1, both)).toEqual({ reads: 2, reason: null });
 });
 
-test('so is a transaction that becomes incomplete, and the state is the newer one', async () => {
+test('a transaction that becomes incomplete while sums are read has them read again, with the newer state', async () => {
   const row = {
     signature: signature('cut'),
     slot: '5',
@@ -116,7 +116,7 @@ test('so is a transaction that becomes incomplete, and the state is the newer on
   });
 });
 
-test('where it changes without end, sums are absent with that reason', async () => {
+test('if what is missing changes during each of four reads, sums are absent with that as the reason', async () => {
   let at = 100;
   const { reads, reason } = await settledAfter(9, () => {
     at += 1;
@@ -126,7 +126,7 @@ test('where it changes without end, sums are absent with that reason', async () 
   expect(reason).toMatch(/is changing at this moment$/);
 });
 
-test('meanwhile nobody is told that nothing of it is missing, or that a gap was opened or closed', async () => {
+test('while what is missing keeps changing, the status shows the gaps known before and is not complete', async () => {
   const openOf = ({ gaps, openGaps }: IndexState) => ({ open: openGaps.length, all: gaps.length });
   const { value: known } = await memory.read((view) => openOf(view.state()));
   expect(known.open).toBeGreaterThan(0);
@@ -148,7 +148,7 @@ test('meanwhile nobody is told that nothing of it is missing, or that a gap was 
   expect(told.gaps).toEqual(known);
 });
 
-test('who finds no rest from the first look on tells of the gaps that he saw, and of no sum', async () => {
+test('a first read whose missing data keeps changing reports the gaps it saw and serves no sums', async () => {
   let at = 500;
   const restless: Store = {
     ...store,
@@ -173,7 +173,7 @@ test('who finds no rest from the first look on tells of the gaps that he saw, an
   expect(value.openGaps).toBeGreaterThan(0);
 });
 
-test('where that has come to rest they are told with the next turn, though nothing comes any more', async () => {
+test('once what is missing no longer changes, the next turn reads it, though no batch arrives', async () => {
   let at = 200;
   await settledAfter(9, () => {
     at += 1;
@@ -191,7 +191,7 @@ test.each([
   [6, ' and of 1 more gap', ' and 1 more obstacle'],
   [5_000, ' and of 4995 more gaps', ' and 4995 more obstacles'],
 ])(
-  'of %i gaps and what holds them open five are named, and the others are counted',
+  'of %i gaps and of what keeps them open, the reason names five and counts the others',
   async (count, ranges, obstacles) => {
     const { value: state } = await memory.read((view) => view.state());
     const gaps = Array.from({ length: count }, (_, at) => ({
@@ -208,7 +208,7 @@ test.each([
   },
 );
 
-test('what incomplete transactions lack is read once and never printed, however often a slot moves memory', async () => {
+test('incomplete transactions are read again only when one is added, and are never serialised', async () => {
   const row = {
     signature: signature('many'),
     slot: '7',
@@ -263,12 +263,12 @@ test('what incomplete transactions lack is read once and never printed, however 
   expect({ reads, prints }).toEqual({ reads: 2, prints: 0 });
 });
 
-test('many at the same time share what they look at', async () => {
+test('fifty concurrent readers share their queries', async () => {
   await Promise.all(Array.from({ length: 50 }, () => readSums(historyReason)));
   expect(asked.length).toBeLessThan(15);
 });
 
-test('what a reader asked before a change, and was answered while memory took it in, does not stay', async () => {
+test('a value queried before a change and answered while memory takes that change in is not kept', async () => {
   const handOver = createHandOver();
   let isTaken = false;
   const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -312,7 +312,7 @@ test('what a reader asked before a change, and was answered while memory took it
   expect(await keeper()).toBe('2');
 });
 
-test('what memory has meanwhile goes before what a reader has loaded for itself: an answer is kept for what it says', () => {
+test('a value that memory has by now takes precedence over the one that a reader loaded for itself', () => {
   const cells = createCells(1_000_000);
   cells.set('days', '', withText({ value: ['newer'], until: Number.POSITIVE_INFINITY }), 0);
   const parts = createAnswerParts(1_000_000);

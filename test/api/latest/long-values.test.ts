@@ -11,7 +11,7 @@ import { key } from '../support/rows.ts';
 const MAX_BYTES = 16 * 1024 * 1024;
 const ASSETS = 250;
 
-test('the sums of six weeks of hours of 250 quote assets stand in memory side by side', () => {
+test('the hourly sums of 250 quote assets over six weeks fit into memory together', () => {
   const random = createRandom('long-values');
   const amount = () => String(random.int(1_000_000_000, 90_000_000_000));
   const time = (hour: number) => String(1_790_000_000 + hour * 3_600 + random.int(0, 3_599));

@@ -69,7 +69,7 @@ function letTimeGoOn(): void {
   moment = null;
 }
 
-test('while the store is silent an answer from memory says how old it is, then there is none; health answers', async () => {
+test('while the store is down, answers from memory carry their Age and then become 500; /health still answers', async () => {
   const ask = () => api.get(`/coins/${key('coin')}`);
   const first = await awaited(async () => {
     const reply = await ask();
@@ -102,7 +102,7 @@ test('while the store is silent an answer from memory says how old it is, then t
   expect((await ask()).text).toBe(first.text);
 });
 
-test('while the store takes questions and answers none nobody waits for ever; health answers, the age is watched', async () => {
+test('while the store hangs, requests fail after 6 s, /health still answers and the age is measured', async () => {
   const registry = new Registry();
   watchStateAge(api.latest, registry);
   const watched = async () =>
@@ -128,7 +128,7 @@ test('while the store takes questions and answers none nobody waits for ever; he
   expect((await ask()).status).toBe(200);
 });
 
-test('a store that was not there since the process began is as old as that, whoever asks', async () => {
+test('until the store is first reached, the age is measured from the start of the process', async () => {
   const registry = new Registry();
   let [now, serves] = [1_000, false];
   const latest = createLatest({

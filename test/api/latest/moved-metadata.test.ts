@@ -22,7 +22,7 @@ function metadataBytes(mint: string, texts: readonly string[]): Uint8Array {
   return Buffer.concat([Buffer.alloc(8, 3), u32(value.length), value]);
 }
 
-test('metadata that come to name another mint are no more those of the first, and are those of the other', async () => {
+test('a metadata account that changes to another mint no longer names the first one, and names the other', async () => {
   const handOver = createHandOver();
   const clock = () => TIME * 1000;
   const memory = createMemory({

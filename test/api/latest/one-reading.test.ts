@@ -60,7 +60,7 @@ function memoryOf(query: Store['query'], mostRanked?: number, monotonic = () => 
   return { memory, handOver };
 }
 
-test('the order of a ranking page and its figures are one reading, at every moment of a turn that reads both anew', async () => {
+test('a ranking page takes its order and its figures from one reading, at every moment of a turn', async () => {
   const { memory, handOver } = memoryOf(stored.query);
   const seen = new Set<string>();
   let looks = true;
@@ -90,7 +90,7 @@ test('the order of a ranking page and its figures are one reading, at every mome
   expect([...seen]).toEqual(orders);
 });
 
-test('so they are where the engine says the order, whichever of the two is read first', async () => {
+test('a page ordered by the engine takes order and figures from one reading, whichever is read first', async () => {
   let behindOrder = async () => {};
   const query: Store['query'] = async (sql, params) => {
     const rows = await stored.query<never>(sql, params);
@@ -122,13 +122,13 @@ test('so they are where the engine says the order, whichever of the two is read 
   expect((await answer).value).toBe(orders[3]?.split(',').reverse().join());
 });
 
-test('sums wait for a batch that moved what is missing and is not applied yet', async () => {
+test('sums wait until a batch that changed what is missing is applied', async () => {
   let marks = 0;
   const query: Store['query'] = (sql, params) => {
     if (sql.includes('FROM undated_events LIMIT 1')) marks += 1;
     return stored.query(sql, params);
   };
-  // The clock stands, so no read times out: that is another test's promise.
+  // The clock stands, so that no read times out.
   const { memory, handOver } = memoryOf(query, undefined, () => 0);
   handOver.applied();
   await memory.turn();

@@ -89,7 +89,7 @@ const mostActive = (view: View) =>
 const countsOf = (counted: (name: Coin) => number) =>
   (['third', 'second', 'first'] as const).map((name) => [key(name), counted(name)]);
 
-test('windows that were read while the clock was ahead hold what they are to once it is put back, read by key or with all', async () => {
+test('windows read while the clock was ahead, by key or all at once, are right once it is put back', async () => {
   const { latest, asked, at } = open();
   at(AHEAD);
   expect((await latest.read(day('first'))).value).toEqual(NOTHING);
@@ -102,7 +102,7 @@ test('windows that were read while the clock was ahead hold what they are to onc
     expect((await latest.read(day(name))).value).toEqual(all(name));
 });
 
-test('so do those that were read again by such a clock', async () => {
+test('a window read by the right clock and again by one ahead is right once the clock is put back', async () => {
   const { latest, at } = open();
   for (const moment of [NOW, AHEAD, NOW]) {
     at(moment);
@@ -113,17 +113,20 @@ test('so do those that were read again by such a clock', async () => {
 test.each([
   ['were moved on', [NOW, AHEAD, NOW]],
   ['were read', [AHEAD, NOW]],
-])('and policies take their places again whose windows %s by it', async (_, moments) => {
-  const { latest, at } = open();
-  for (const moment of moments) {
-    at(moment);
-    const page = (await latest.read(mostActive)).value;
-    if (moment === NOW) expect(page).toEqual(countsOf((name) => COINS[name].length));
-    else expect(page).toEqual(expect.arrayContaining(countsOf(() => 0)));
-  }
-});
+])(
+  'policies whose windows %s by a clock ahead are ranked right again once it is put back',
+  async (_, moments) => {
+    const { latest, at } = open();
+    for (const moment of moments) {
+      at(moment);
+      const page = (await latest.read(mostActive)).value;
+      if (moment === NOW) expect(page).toEqual(countsOf((name) => COINS[name].length));
+      else expect(page).toEqual(expect.arrayContaining(countsOf(() => 0)));
+    }
+  },
+);
 
-test('who waits for a window while the clock is put back is told what it holds by then', async () => {
+test('a reader that waits for a window while the clock is put back gets what it holds by the right time', async () => {
   const { latest, at, reached, letGo } = open('FROM events FINAL');
   at(AHEAD);
   const reading = latest.read(day('first'));
@@ -133,7 +136,7 @@ test('who waits for a window while the clock is put back is told what it holds b
   expect((await reading).value).toEqual(all('first'));
 });
 
-test('who waits for what is read beside the turns is told so too, where the clock was put back in a turn of others', async () => {
+test('a value read beside the turns is right, though the clock was put back during a turn for another reader', async () => {
   const { latest, at, reached, letGo } = open("actor = 'keeper'");
   const keeper = (view: View) => view.single('keeperOfDay');
   at(AHEAD);
@@ -147,7 +150,7 @@ test('who waits for what is read beside the turns is told so too, where the cloc
   expect(told).not.toEqual([]);
 });
 
-test('what is told for a moment is not told until a clock that was ahead comes to it', async () => {
+test('a value kept for a short time by a clock ahead is read again once the clock is put back', async () => {
   const { latest, at } = open();
   const letters = (view: View) => view.single('deadLetters');
   at(AHEAD);
@@ -161,7 +164,7 @@ test('what is told for a moment is not told until a clock that was ahead comes t
 test.each([
   ['is told what it writes', () => createHandOver()],
   ['reads the table of changes', (clock: () => number) => createTableFeed(store, () => 0, clock)],
-])('a process that %s sees too that its clock was ahead by minutes', async (_, feedBy) => {
+])('a process that %s reads windows again after its clock was 20 minutes ahead', async (_, feedBy) => {
   let wall = NOW + 20 * 60_000;
   const clock = () => wall;
   const memory = createMemory({
@@ -173,7 +176,7 @@ test.each([
   expect((await memory.read(day('third'))).value).toEqual(all('third'));
 });
 
-test('a clock that is put back by less than a minute has nothing read anew', async () => {
+test('a clock that is put back by a minute or less has nothing read again', async () => {
   const { latest, asked, at } = open();
   const asksFor = async (moment: number) => {
     at(moment);

@@ -57,7 +57,7 @@ const richest = (view: View): string | undefined => {
   return ranked === null || ranked === 'engine' ? undefined : ranked.page(RICHEST).rows[0]?.address;
 };
 
-test('a page that is asked for again and again without being made anew is told of what would change its order', async () => {
+test('a ranking page that still holds, and so is not made again, is invalidated by a change of its order', async () => {
   const handOver = createHandOver();
   let now = 0;
   const memory = createMemory({
@@ -79,7 +79,7 @@ test('a page that is asked for again and again without being made anew is told o
   expect((await memory.read(richest)).value).toBe(rich.address);
 });
 
-test('where policies come to be too many for memory it keeps none of them, and the engine is asked', async () => {
+test('once there are too many policies for memory, it keeps none of them and leaves rankings to the engine', async () => {
   const handOver = createHandOver();
   const memory = createMemory({
     ...{ store, feed: handOver, maxBytes: 10_000_000, mostRanked: 2 },
@@ -102,30 +102,33 @@ test('where policies come to be too many for memory it keeps none of them, and t
   expect((made.value as RankedRow).stamp).toBeNaN();
 });
 
-test.each(SUM_SORTS)('sums that change alone take their place in the order of %s', async (sort) => {
-  const handOver = createHandOver();
-  const memory = createMemory({
-    ...{ store, feed: handOver, maxBytes: 10_000_000 },
-    ...{ clock: Date.now, monotonic: () => 0 },
-  });
-  const highest = (view: View): string | undefined => {
-    const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD) });
-    if (ranked === null || ranked === 'engine') return undefined;
-    return ranked.page({ ...RICHEST, sort }).rows[0]?.mint;
-  };
-  for (const [name, step] of [['first', 1] as const, ['second', 2] as const, ['first', 3] as const]) {
-    const amount = String(10 * SUM_SORTS.indexOf(sort) + step);
-    const row = totalsRow(name, { [SUM_KEYS[sort].column]: amount, log_offset: amount });
-    const changes: Changes = new Map();
-    await store.insert('policy_totals', [row]);
-    noteRows(changes, 'policy_totals', [row]);
-    handOver.note(changes);
-    await memory.turn();
-    expect((await memory.read(highest)).value).toBe(key(name));
-  }
-});
+test.each(SUM_SORTS)(
+  'a policy of which only the sums change takes its new place in the order of %s',
+  async (sort) => {
+    const handOver = createHandOver();
+    const memory = createMemory({
+      ...{ store, feed: handOver, maxBytes: 10_000_000 },
+      ...{ clock: Date.now, monotonic: () => 0 },
+    });
+    const highest = (view: View): string | undefined => {
+      const ranked = view.ranked({ launchpad: encodeBase58(LAUNCHPAD) });
+      if (ranked === null || ranked === 'engine') return undefined;
+      return ranked.page({ ...RICHEST, sort }).rows[0]?.mint;
+    };
+    for (const [name, step] of [['first', 1] as const, ['second', 2] as const, ['first', 3] as const]) {
+      const amount = String(10 * SUM_SORTS.indexOf(sort) + step);
+      const row = totalsRow(name, { [SUM_KEYS[sort].column]: amount, log_offset: amount });
+      const changes: Changes = new Map();
+      await store.insert('policy_totals', [row]);
+      noteRows(changes, 'policy_totals', [row]);
+      handOver.note(changes);
+      await memory.turn();
+      expect((await memory.read(highest)).value).toBe(key(name));
+    }
+  },
+);
 
-test('rows that are read stretch by stretch are those that are read at once, with all that they show', async () => {
+test('policies read stretch by stretch equal those read at once, with all that a ranking shows', async () => {
   const names = ['first', 'second', 'third', 'fourth', 'fifth'];
   await store.insert(
     'policies',
@@ -178,7 +181,7 @@ test('rows that are read stretch by stretch are those that are read at once, wit
   expect(await built(4, backwards)).toEqual(whole);
 });
 
-test('all policies are read before anybody asks, as soon as the store is reached', async () => {
+test('the warm-up reads all policies before any request, as soon as the store is reached', async () => {
   let tries = 0;
   const latest = createLatest({
     currentStore: () => {

@@ -20,7 +20,7 @@ test('a row keeps its newest part', () => {
   expect(parts.get(other)).toBeNull();
 });
 
-test('those go that nobody asks for, one at a time', () => {
+test('parts that nobody asks for are dropped, one at a time', () => {
   const parts = createRowParts(4 * (OVERHEAD + 100));
   const rows = Array.from({ length: 4 }, row);
   for (const one of rows) parts.set(one, part(100));
@@ -36,7 +36,7 @@ test('those go that nobody asks for, one at a time', () => {
   expect(asked.every(({ part: kept }) => kept !== null)).toBe(true);
 });
 
-test(`never more than the bound, whatever is kept, asked for and made anew (seed ${SEED})`, () => {
+test(`parts never take more than the bound, however they are set and read (seed ${SEED})`, () => {
   const random = createRandom(SEED);
   const most = 20_000;
   const parts = createRowParts(most);
@@ -51,7 +51,7 @@ test(`never more than the bound, whatever is kept, asked for and made anew (seed
   expect(rows.filter(({ part: kept }) => kept !== null).length).toBeGreaterThan(10);
 });
 
-test('what was made holds from then on, up to its next moment: not where the clock was put back to before it', () => {
+test('a value holds from the time it was made until it expires, and not if the clock is put back before that', () => {
   const made = { value: 1, cells: [], stamps: [], madeAt: 1_000, until: 2_000 };
   expect([999, 1_000, 1_999, 2_000].map((now) => holds(made, now, 0))).toEqual([false, true, true, false]);
 });

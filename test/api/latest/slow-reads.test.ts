@@ -26,7 +26,7 @@ const HISTORIES: [KindName, string][] = [
   ['protocolNow', ''],
 ];
 
-test('a page of activity waits for no history: these have connections of their own', async () => {
+test('a page of activity does not wait for histories, which have connections of their own', async () => {
   const others = silent();
   const histories = silent();
   const reads = createSlowReads({
@@ -41,7 +41,7 @@ test('a page of activity waits for no history: these have connections of their o
   await awaited(() => expect(others.asked()).toBe(1));
 });
 
-test('where the events of a policy have changed, first pages that somebody reads are read again by themselves', async () => {
+test('after a policy’s events change, recently read first pages of its activity are read again without a request', async () => {
   const cells = createCells(1_000_000);
   const pages = {
     read: pageKey('mint', 'false', 50, 0),
@@ -106,7 +106,7 @@ function daysOf() {
   return { now, read, reader, published: reads.published };
 }
 
-test('sums that were read while a gap closed are served neither as what is missing was nor as it is', async () => {
+test('sums read while a gap closes are not served at all, and are right when read again', async () => {
   const { now, read, published } = daysOf();
   const during = await read(
     () => {
@@ -122,7 +122,7 @@ test('sums that were read while a gap closed are served neither as what is missi
   expect(behind).toEqual({ isSettled: true, days: expect.stringContaining('"25"') });
 });
 
-test('where what is missing moves all the time whoever asks for sums is answered all the same', async () => {
+test('if what is missing changes during every read, sums are served from the seventh read', async () => {
   const { now, read, published } = daysOf();
   const settled: boolean[] = [];
   for (let n = 0; n < 10 && settled.at(-1) !== true; n += 1) {
@@ -135,7 +135,7 @@ test('where what is missing moves all the time whoever asks for sums is answered
   expect(settled).toEqual([...Array(6).fill(false), true]);
 });
 
-test('between the pieces of an answer what is missing may move: the sums that it is made of are held to it at the end', async () => {
+test('sums of an answer made in pieces are checked against what is missing at its end, not between the pieces', async () => {
   const { now, read, reader, published } = daysOf();
   const sums = () => reader.overlay.get('days')?.get('');
   await read(() => {});

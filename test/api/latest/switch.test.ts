@@ -105,7 +105,7 @@ test('readers get the old answers until the switch and the new ones after it, ne
   }
 });
 
-test('an answer that began before the switch ends in the database it began with, which is open for so long', async () => {
+test('an answer begun before the switch is completed from the old database, which stays open for it', async () => {
   const held = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
   let once = true;
@@ -129,7 +129,7 @@ test('an answer that began before the switch ends in the database it began with,
   expect(await slow).toBe('old 100');
 });
 
-test('an answer kept for the old database is not given for the new one', async () => {
+test('an answer kept for the old database is not served for the new one', async () => {
   const { api, serving } = await open();
   const path = `/coins/${key('coin')}`;
   const { headers } = await api.get(path);
@@ -168,7 +168,7 @@ function shareAnswers(serving: () => Store) {
   };
 }
 
-test('what was kept of a database is not told where it serves again after another did, be its memory new or not', async () => {
+test('answers kept for a database are not served when it serves again after another, even before it is read anew', async () => {
   let current = former;
   const { ask, kept } = shareAnswers(() => current);
   expect([await ask('/one'), await ask('/other')]).toEqual(Array(2).fill('["old"]'));
@@ -188,7 +188,7 @@ test('what was kept of a database is not told where it serves again after anothe
   expect([kept('/one'), await ask('/other'), kept('/one')]).toEqual([null, '["new"]', null]);
 });
 
-test('an answer that ends in a memory that was let go is told to who waits for it, and kept for nobody', async () => {
+test('an answer completed in a discarded memory goes to the client that waits for it and is not kept', async () => {
   const reached = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   let once = true;
@@ -218,7 +218,7 @@ test('an answer that ends in a memory that was let go is told to who waits for i
   expect([kept('/slow'), await ask('/slow')]).toEqual(Array(2).fill('["restored"]'));
 });
 
-test('answers that are kept keep nothing of a memory that was let go', async () => {
+test('kept answers hold no reference to a discarded memory', async () => {
   let current = former;
   const { ask, of } = shareAnswers(() => current);
   await ask('/one');
@@ -232,7 +232,7 @@ test('answers that are kept keep nothing of a memory that was let go', async () 
   expect(of().deref()).toBeDefined();
 });
 
-test('a page that was kept before a replay is made anew where the database of before it serves again', async () => {
+test('a page kept before a replay is made anew when the database from before it serves again', async () => {
   const { api, serving } = await open();
   const path = `/coins/${key('coin')}`;
   const first = await api.get(path);
@@ -250,7 +250,7 @@ test('a page that was kept before a replay is made anew where the database of be
   expect(again.body.origin.name).toBe('restored');
 });
 
-test('each ranking that somebody follows is told anew of the new database, and so is whoever follows it from then on', async () => {
+test('followers of a ranking are sent that of the new database after the switch, and so are later followers', async () => {
   // Never idle: the new database's memory is asked all the time.
   const { api } = await open(undefined, {}, { idleMs: PATIENCE_MS });
   const follow = async (order: string) => {
@@ -267,7 +267,7 @@ test('each ranking that somebody follows is told anew of the new database, and s
   expect(originIn((await later.until(1))[0])).toBe('new');
 });
 
-test('the new database serves once it has all that the old one has', async () => {
+test('the new database serves only once it has everything that the old one has', async () => {
   await former.insert('applied', [appliedRow('transactions', 1, { log_offset: '50' })]);
   let looks = 0;
   const { api, serving } = await open(
@@ -279,7 +279,7 @@ test('the new database serves once it has all that the old one has', async () =>
         return rows;
       },
     }),
-    // It never serves before it has caught up: that it does so after a while is another promise.
+    // So long that it does not serve before it has caught up; the next test has it do so after a short time.
     { catchUpMs: PATIENCE_MS },
   );
   await turn();
@@ -289,14 +289,14 @@ test('the new database serves once it has all that the old one has', async () =>
   await awaited(() => expect(serving.currentStore().database).toBe(next.database));
 });
 
-test('one that never gets there serves after a while all the same', async () => {
+test('a new database that never catches up serves after a time limit', async () => {
   await former.insert('applied', [appliedRow('transactions', 1, { log_offset: '50' })]);
   const { serving } = await open(undefined, { catchUpMs: 50 });
   await turn();
   await awaited(() => expect(serving.currentStore().database).toBe(next.database));
 });
 
-test('a database that serves no more is closed after its grace, home never', async () => {
+test('a database that no longer serves is closed after its grace time, but home never is', async () => {
   const closed: string[] = [];
   const { serving } = await open(
     (store) => ({ ...store, close: async () => void closed.push(store.database) }),
@@ -310,7 +310,7 @@ test('a database that serves no more is closed after its grace, home never', asy
   expect(await serving.currentStore().query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-test('the memory of a database that serves no more is let go, though home stays open', async () => {
+test('the memory of a database that no longer serves is released, though home stays open', async () => {
   const reading = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   let once = true;
@@ -345,7 +345,7 @@ test('the memory of a database that serves no more is let go, though home stays 
   expect(ofNext.deref()).toBeDefined();
 });
 
-test('whoever waits for the first look has a store then, or is told at once that there is none', async () => {
+test('after the first attempt there is a store, or asking for it throws "not connected yet"', async () => {
   const reached = Promise.withResolvers<Store>();
   const from = (openHome: () => Promise<Store>) =>
     serveFrom({
@@ -366,7 +366,7 @@ test('whoever waits for the first look has a store then, or is told at once that
   ends.push(slow.close, away.close);
 });
 
-test('a database that nobody has said the program of is served until somebody says that it is of another', async () => {
+test('a database without a declared program is served until it is declared to be of another program', async () => {
   const serving = serveFrom({
     openHome: async () => ({ ...former, close: async () => {} }),
     openDatabase: databases.open,

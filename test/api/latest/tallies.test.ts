@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-test(`sums over all policies and venue accounts that are told what changed are the engine's (SEED=${SEED})`, async () => {
+test(`sums over policies and venue accounts that are updated by changes equal the engine's (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
   const asked: string[] = [];
   let now = TIME;
@@ -140,7 +140,7 @@ test(`sums over all policies and venue accounts that are told what changed are t
   }
 });
 
-test('changes that leave a sum as it is are remembered by the next ones', async () => {
+test('changes that cancel out in a sum still count when the next change comes', async () => {
   const empty = await embeddedDatabase('several');
   const feed = createHandOver();
   const clocks = { clock: () => TIME * 1000, monotonic: () => 0 };
@@ -179,7 +179,7 @@ INSERT INTO venue_accounts
 SELECT * EXCEPT n REPLACE (concat(address, toString(n)) AS address)
 FROM venue_accounts CROSS JOIN (SELECT number AS n FROM numbers(40001)) AS more`;
 
-test('sums over many, and over more than memory adds up, are those of the engine and stay so as they change', async () => {
+test('sums over many rows, and over more than memory adds up, equal the engine’s, also after a change', async () => {
   const many = await embeddedDatabase('several');
   const feed = createHandOver();
   const clocks = { clock: () => TIME * 1000, monotonic: () => 0 };
@@ -216,7 +216,7 @@ test('sums over many, and over more than memory adds up, are those of the engine
   await many.close();
 });
 
-test('of more policies than memory adds up it tells no sum, and the engine is asked', async () => {
+test('with more policies than memory adds up, memory has no sums and the engine is asked for them', async () => {
   const many = await embeddedDatabase('several');
   const policies = ['one', 'two', 'three'].map((name) => policyRow(name, 'usd'));
   await many.insert('policies', policies.slice(0, 2));
@@ -243,7 +243,7 @@ test('of more policies than memory adds up it tells no sum, and the engine is as
   await many.close();
 });
 
-test('a policy that is written between the questions has what its escrow holds, once it is told of', async () => {
+test('a policy written between the two queries has its escrow’s balance once its change is reported', async () => {
   const own = await embeddedDatabase('several');
   const policy = policyRow('one', 'usd');
   await own.insert('token_accounts', [tokenAccountRow(policy.quote_escrow as string, '5')]);
@@ -266,7 +266,7 @@ test('a policy that is written between the questions has what its escrow holds, 
   await own.close();
 });
 
-test('a policy whose escrow could not be read is added up with it once it can', async () => {
+test('a policy whose escrow could not be read is added with its balance once it can be', async () => {
   const own = await embeddedDatabase('several');
   const [one, two] = [policyRow('one', 'usd'), policyRow('two', 'usd')];
   await own.insert('policies', [one]);
@@ -287,7 +287,7 @@ test('a policy whose escrow could not be read is added up with it once it can', 
   await own.close();
 });
 
-test('a backlog is as old as the oldest of all escrows, the empty too, in memory as by the engine', async () => {
+test('a backlog is as old as the oldest escrow, empty ones included, in memory as in the engine', async () => {
   const own = await embeddedDatabase('several');
   let version = 0n;
   let sums = await loadPolicySums(own);
@@ -321,7 +321,7 @@ test('a backlog is as old as the oldest of all escrows, the empty too, in memory
   await own.close();
 });
 
-test('where the engine makes the sums, what is revoked is no attestation either', async () => {
+test('the engine’s newest attestations leave out revoked venue accounts, too', async () => {
   const own = await embeddedDatabase();
   await insertWritten(own, 'venue_accounts', [
     venueAccountRow('a', 'kept', { remote_asof: TIME + 400 }),

@@ -56,7 +56,7 @@ test.each([
   ['kept with all that others have', {}],
   ['of which nothing else is kept', { partsBytes: 1 }],
   ['made of what memory does not hold', { isOwn: true }],
-])('what takes long is made a piece at a time, %s: others have their turn between them', (_, options) => {
+])('a long answer %s is made in time slices', (_, options) => {
   const { turn, made } = longAnswer(options);
   const turns = Array.from({ length: 5 }, turn);
   expect(turns.map(({ kept }) => kept)).toEqual([10, 10, 10, 10, 10]);
@@ -64,7 +64,7 @@ test.each([
   expect(made()).toBe(10);
 });
 
-test('parts whose inputs changed meanwhile are made again a piece at a time, too', () => {
+test('parts whose inputs changed meanwhile are made again in time slices, too', () => {
   const { turn, cells, made } = longAnswer();
   for (let n = 0; n < 3; n += 1) turn();
   cells.set('prices', 'q', withText({ value: ['changed'], until: FOR_EVER }), 0);
@@ -74,7 +74,7 @@ test('parts whose inputs changed meanwhile are made again a piece at a time, too
   expect(made()).toBe(16);
 });
 
-test('what is made of what one reader has loaded is told nobody else', () => {
+test('an answer made of what one reader has loaded is not shared, and leaves no parts in memory', () => {
   const { turn, parts } = longAnswer({ isOwn: true });
   const turns = Array.from({ length: 5 }, turn);
   expect(turns.at(-1)?.answer?.value).toEqual(ALL);
@@ -82,7 +82,7 @@ test('what is made of what one reader has loaded is told nobody else', () => {
   expect(ALL.map((n) => parts.get(`part ${n}`))).toEqual(ALL.map(() => undefined));
 });
 
-test('pieces of what a reader has loaded and of what memory has by then are of two states: all are made of the one that is told', () => {
+test('a long answer never mixes parts made of a reader’s own inputs with parts made of newer ones in memory', () => {
   const { turn, cells } = longAnswer({ isOwn: true });
   const newer = () => cells.set('prices', 'q', withText({ value: ['newer'], until: FOR_EVER }), 0);
   const answers = (turns: number) => Array.from({ length: turns }, turn).map((one) => one.answer?.value);
@@ -96,7 +96,7 @@ test('pieces of what a reader has loaded and of what memory has by then are of t
   expect(turn().isShared).toBe(true);
 });
 
-test('where what parts are made of changes for ever one more comes of each turn at last: it ends', () => {
+test('if inputs keep changing, each turn makes one part more than the last, so that the answer is completed', () => {
   const { turn, cells } = longAnswer();
   const kept: number[] = [];
   for (let n = 0; n < 8; n += 1) {
@@ -109,7 +109,7 @@ test('where what parts are made of changes for ever one more comes of each turn 
   expect(turn()).toMatchObject({ answer: { value: ALL.map((n) => n + 1) } });
 });
 
-test('what could not be begun because something lacked is made piece by piece all the same', () => {
+test('an answer that first lacked an input is still made in time slices once the input is there', () => {
   const { turn, cells } = longAnswer();
   cells.drop('prices', 'q');
   expect(turn()).toMatchObject({ answer: null, lacks: 1 });
@@ -117,7 +117,7 @@ test('what could not be begun because something lacked is made piece by piece al
   expect(turn()).toMatchObject({ answer: null, kept: 10 });
 });
 
-test('of what lacks something nothing is made that would be made again', () => {
+test('an answer that lacks an input makes no further parts in that turn', () => {
   const { turn, cells, made } = longAnswer();
   cells.drop('prices', 'q');
   expect(turn()).toMatchObject({ answer: null, lacks: 1, unfinished: false });

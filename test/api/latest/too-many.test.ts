@@ -18,7 +18,7 @@ const store = {
   lines: async () => '',
 } as unknown as Store;
 
-test('policies that are too many for memory are counted once a minute, and while somebody asks', async () => {
+test('policies that are too many for memory are counted once a minute, and only while somebody asks', async () => {
   const ranked = createRanked(store, 5);
   let clock = 0;
   const turns = async (count: number, isAsked: boolean) => {
