@@ -64,7 +64,7 @@ function hubOfPosts(errors: unknown[]) {
   };
 }
 
-test('who comes back to more than may wait for him, and reads, is told all of it over one connection', async () => {
+test('a client that missed more bytes than may wait for it, and reads, gets all of them over one connection', async () => {
   const errors: unknown[] = [];
   const body = await hubOfPosts(errors)('192.0.2.1');
   const text = await read(body, (told) => told.includes('id: p1100.'));
@@ -73,7 +73,7 @@ test('who comes back to more than may wait for him, and reads, is told all of it
   body.destroy();
 });
 
-test('those who do not read what they missed keep nobody else from it', async () => {
+test('clients that do not read what they missed do not delay another client', async () => {
   const errors: unknown[] = [];
   const comesBack = hubOfPosts(errors);
   const silent = await Promise.all(Array.from({ length: 20 }, (_, n) => comesBack(`198.51.100.${n}`)));
@@ -84,7 +84,7 @@ test('those who do not read what they missed keep nobody else from it', async ()
   for (const one of [body, ...silent]) one.destroy();
 });
 
-test('what happens while he reads it is told behind it, each thing once', async () => {
+test('messages that arrive while a client reads what it missed are sent after that, each once', async () => {
   const { client, to, missed, postMessage } = cameBack();
   const told = sendMissed(to, missed, FOREVER_MS);
   await breathe();
@@ -96,7 +96,7 @@ test('what happens while he reads it is told behind it, each thing once', async 
   client.body.destroy();
 });
 
-test('who does not read it is waited for no longer than that, and ended with the reason', async () => {
+test('a client that does not read what it missed is ended with the reason after the time limit', async () => {
   const { client, to, missed } = cameBack();
   await sendMissed(to, missed, 20);
   expect([client.ended(), to.queued]).toEqual([true, null]);
@@ -105,7 +105,7 @@ test('who does not read it is waited for no longer than that, and ended with the
   );
 });
 
-test('who goes away, or is ended, is waited for no longer', async () => {
+test('sending what was missed stops once the client disconnects or is ended', async () => {
   const gone = cameBack();
   const untilGone = sendMissed(gone.to, gone.missed, FOREVER_MS);
   await once(gone.client.body.destroy(), 'close');

@@ -7,10 +7,10 @@ import { createClients } from '../../../api/stream/clients.ts';
 import { createWaitingBytes } from '../../../api/stream/waiting-bytes.ts';
 import { awaited } from '../../support/awaited.ts';
 
-describe('a connection', () => {
+describe('a stream connection', () => {
   afterEach(() => vi.useRealTimers());
 
-  test('whose reader does not read is ended with the reason once more than 1 MB waits', async () => {
+  test('is ended with the reason once more than 1 MB waits for a client that does not read', async () => {
     const client = createClient(createWaitingBytes(), () => undefined);
     const data = 'x'.repeat(64 * 1024);
     let sent = 0;
@@ -28,7 +28,7 @@ describe('a connection', () => {
     expect(text).not.toContain('never');
   });
 
-  describe('that was ended', () => {
+  describe('that was ended for reading too slowly', () => {
     /** A connection whose reader takes a piece only when the test has it do so. */
     function readSlowly() {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -65,7 +65,7 @@ describe('a connection', () => {
       while (!client.ended()) client.write(line);
     };
 
-    test('is told so however slowly it reads, and has its place until all of it is on its way', async () => {
+    test('gets the end message however slowly it reads, and keeps its place until all of it is sent', async () => {
       const reader = readSlowly();
       await behind(reader);
       while (!reader.text().includes('event: end')) {
@@ -79,7 +79,7 @@ describe('a connection', () => {
     });
 
     test.each([0, 2])(
-      'but takes nothing more after %i pieces loses its connection with its place',
+      'is closed and loses its place if it takes nothing more after %i pieces',
       async (pieces) => {
         const reader = readSlowly();
         await behind(reader);
@@ -93,7 +93,7 @@ describe('a connection', () => {
     );
   });
 
-  test('of the address that has most waiting is ended where too much waits for all, and only then', async () => {
+  test('is ended if too much waits for all clients together and its address has the most waiting', async () => {
     const clients = createClients({ mostWaiting: 800_000 });
     const open = (address: string) => {
       const client = clients.open(address);
@@ -123,7 +123,7 @@ describe('a connection', () => {
     await awaited(() => expect(clients.count()).toBe(0));
   });
 
-  test('that goes away leaves its place, and beats stop with the last', async () => {
+  test('frees its place when it closes, and heartbeats stop with the last one', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const clients = createClients({ most: 3, mostOfAddress: 2, heartbeatMs: 5 });
     const first = clients.open('a');

@@ -43,7 +43,7 @@ async function apply(slot: number): Promise<void> {
   await api.insert('applied', [appliedRow('transactions', 0, at), appliedRow('accounts', 0, at)]);
 }
 
-test('events that could not be read are told when they can be', async () => {
+test('events whose query failed are sent once it succeeds', async () => {
   const listener = await listenTo(`${api.url}/stream/activity`);
   await listener.firstId();
   fails = 2;

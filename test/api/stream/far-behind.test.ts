@@ -50,7 +50,7 @@ const routedIn = (slot: bigint) => transaction(`in ${slot}`, slot, [routed(slot)
 const told = ({ heard }: Listener) =>
   heard.map(({ event, data }) => (event === 'activity' ? Number(data.slot) : data.reason));
 
-test('an event of long ago is a gap to who listens, to who comes back, and to nobody a second time', async () => {
+test('an event in a slot of long ago is sent as a gap, once, to listeners and to returning clients', async () => {
   const path = `${api.url}/stream/activity`;
   const other = await listenTo(`${path}?mint=${key('nobody')}`);
   const listener = await listenTo(path);
@@ -89,7 +89,7 @@ const gapOf = (fromSlot: bigint, toSlot: bigint, closed: boolean): LogRecord => 
   ...{ kind: 'gap', fromSlot, toSlot, toTime: null, closed },
 });
 
-test('who was away while a gap was opened anew and closed is told a gap, as who listens is, and of the first closing once', async () => {
+test('a gap of history that is opened anew and closed is reported to listeners and to a client that was away', async () => {
   const WAS_CLOSED = 'a gap of history was closed: its events are in the list';
   const path = `${api.url}/stream/activity`;
   const listener = await listenTo(path);
@@ -121,7 +121,7 @@ test('who was away while a gap was opened anew and closed is told a gap, as who 
   }
 });
 
-test('while more and more of it comes it is told every so often, and nobody is called up to date meanwhile', async () => {
+test('while late events keep coming, a gap is sent at most every ten seconds, and no client counts as up to date', async () => {
   const applied = { slot: '1000', highest_slot: '1000', late_batches: 0 };
   const empty = { query: async () => [], aside: () => empty } as unknown as Store;
   const latest = {

@@ -33,7 +33,7 @@ function clientOf(feed: ActivityFeed, list: () => Promise<string[]>) {
   return { look, until: (so: object) => awaited(async () => expect(await look()).toEqual(so)) };
 }
 
-test('who reads the list before memory has heard of what is in the store is told once more, behind all that was being written', async () => {
+test('a gap is sent again once all writes under way are applied, for clients that read the list too early', async () => {
   const store = await embeddedDatabase('several');
   await store.insert('policies', [policyRow('mint', 'usd')]);
   await store.insert('mints', [mintRow('usd', 6)]);
@@ -117,7 +117,7 @@ test('who reads the list before memory has heard of what is in the store is told
   }
 });
 
-test('where the index stands it is told after ten seconds, and once more where it goes on', async () => {
+test('while the index stands still a gap is sent again after ten seconds, and once more when it moves on', async () => {
   const row = { slot: '1000', signature: 's', position: 9, mint: key('mint') };
   let rows = [row];
   const empty = { query: async () => rows, aside: () => empty } as unknown as Store;
@@ -157,7 +157,7 @@ test('where the index stands it is told after ten seconds, and once more where i
   }
 });
 
-test('of those that are taken back again while they wait it is told once more all the same', () => {
+test('a gap that is sent for a mint whose reminder is pending restarts the wait, and is still sent again', () => {
   const position = { slot: 5n, ordinal: 0, recent: 0, derived: 0, closedGaps: 0, late: 0 };
   const once = createGapReminders();
   const told = (mint: string, now: number) => once.noteSent([{ mint, position }], now);

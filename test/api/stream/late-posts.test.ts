@@ -7,7 +7,7 @@ const SEED = Number(process.env.SEED ?? 20_261_126);
 
 const post = (number: number) => ({ id: String(number), mint: 'm' }) as AgentPost;
 
-test('wherever one is cut off, what was told and what is told to who comes back are all posts, or it is a gap', async () => {
+test('a client cut off at any point has all posts after it returns, or gets a gap', async () => {
   // A skipped number belongs to a writer that commits later, or never.
   const looks = fc.array(fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { maxLength: 4 }), { minLength: 2 });
   await fc.assert(

@@ -98,7 +98,7 @@ async function toldOfBoth(lastId: string): Promise<string> {
   return text;
 }
 
-test('of what happens while somebody is told what he missed no more is kept than may be told, then a gap', async () => {
+test('events that arrive while a client’s missed ones are read are kept up to a limit; beyond it, it gets a gap', async () => {
   const { asked, held, errors, listen, happen } = hubOver();
   const body = await listen('192.0.2.1', 5);
   await awaited(() => expect(asked).toContain('5'));
@@ -127,7 +127,7 @@ test('of what happens while somebody is told what he missed no more is kept than
   body.destroy();
 });
 
-test('what somebody missed who went away meanwhile is not read', async () => {
+test('what a client missed is not read if it has disconnected meanwhile', async () => {
   const { asked, held, errors, listen } = hubOver();
   const first = await listen('192.0.2.1', 1);
   const gone = await Promise.all([2, 3, 4, 5].map((slot) => listen('192.0.2.1', slot)));
@@ -143,7 +143,7 @@ test('what somebody missed who went away meanwhile is not read', async () => {
   for (const body of [first, last]) body.destroy();
 });
 
-test('no id stands for what a gap behind it is still to tell, whatever one comes back with', async () => {
+test('no id covers what a gap after it has yet to report, whatever id a client returns with', async () => {
   expect(idsIn(await toldOfBoth('nonsense'))).toEqual([
     ['nonsense', 'begin'],
     ['e9.0.2.0', 'gap'],
@@ -171,7 +171,7 @@ test('no id stands for what a gap behind it is still to tell, whatever one comes
   ]);
 });
 
-test('who is ended before his turn to be told a gap has the id that he came with', async () => {
+test('a client that is ended before its gap was sent still has the id that it came with', async () => {
   const { asked, held, errors, clients, comesBack, listen } = hubOver();
   const before = await listen('192.0.2.1', 5);
   await awaited(() => expect(asked).toContain('5'));

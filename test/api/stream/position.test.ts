@@ -17,7 +17,7 @@ const event = (slot: number, order: number): EventIdentity => ({
 const byChain = (a: EventIdentity, b: EventIdentity) =>
   Number(a.slot) - Number(b.slot) || (a.signature < b.signature ? -1 : 1);
 
-test('an id comes back as the position it was, and what is no id is none', () => {
+test('an id is parsed to the position it was made of, and anything else to null', () => {
   const chain = { slot: 2n ** 63n - 1n, ordinal: 3, recent: 7, derived: 0, closedGaps: 1, late: 0 };
   for (const position of [{ chain }, { post: { id: 9n, recent: 2 } }, { chain, post: { id: 1n, recent: 1 } }])
     expect(readPosition(positionText(position))).toEqual(position);
@@ -36,8 +36,8 @@ test('an id comes back as the position it was, and what is no id is none', () =>
     expect(readPosition(text), text).toBeNull();
 });
 
-describe('a window over the last slots', () => {
-  test('tells each event once, in the order of the chain, however the slots are cut into steps', () => {
+describe('the event window over the last slots', () => {
+  test('reports each event once, in the order of the chain, however the slots are divided into steps', () => {
     const slots = fc.array(fc.record({ events: fc.integer({ min: 0, max: 3 }), step: fc.boolean() }), {
       maxLength: 150,
     });
@@ -70,7 +70,7 @@ describe('a window over the last slots', () => {
     );
   });
 
-  test('what comes late into a slot that was told is told before what is new', () => {
+  test('reports events that come late, in slots reported before, ahead of new ones', () => {
     const before = createEventWindow(10n, NOTHING, [event(9, 1), event(10, 1)]);
     const rows = [event(9, 1), event(9, 2), event(10, 0), event(10, 1), event(11, 0)].toSorted(byChain);
     const { window, fresh } = before.movedTo(11n, { closedGaps: 1, late: 1 }, rows);
@@ -84,7 +84,7 @@ describe('a window over the last slots', () => {
     expect(window.tip()).toEqual({ slot: 11n, ordinal: 1, recent: 5, derived: 0, closedGaps: 1, late: 1 });
   });
 
-  test('wherever one is cut off, what was told and what is told to who comes back are all there is, or it is a gap', () => {
+  test('gives a client cut off at any point all that it missed when it returns, or a gap', () => {
     const one = fc.record({ isLate: fc.boolean(), back: fc.nat({ max: 8 }), order: fc.nat({ max: 9 }) });
     const looks = fc.array(fc.array(one, { maxLength: 5 }), { minLength: 2, maxLength: 8 });
     fc.assert(
@@ -137,7 +137,7 @@ describe('a window over the last slots', () => {
   });
 });
 
-test('what was missed is put in order by looking at each event a few times, however many there are', () => {
+test('2,000 new events are put in order with fewer than ten looks at each on average', () => {
   let looked = 0;
   const rows = Array.from({ length: 2_000 }, (_, n) => {
     const row = event(1_000 + Math.floor(n / 10), n);

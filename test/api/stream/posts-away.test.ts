@@ -96,7 +96,7 @@ function hubOver() {
   };
 }
 
-test('where Postgres is away events are told, and a gap of the posts once it is back', async () => {
+test('while Postgres is away events are sent, and a gap for the posts once it is back', async () => {
   const { stored, errors, listen, is, happen } = hubOver();
   const both = await listen({ events: true, posts: true });
   const alone = await listen({ events: false, posts: true });
@@ -113,7 +113,7 @@ test('where Postgres is away events are told, and a gap of the posts once it is 
   for (const one of [both, alone]) one.close();
 });
 
-test('while it answers nothing at all events are told, and who asks for them begins', async () => {
+test('while Postgres hangs events are sent, and a new client of events can begin', async () => {
   const { listen, is, happen, hanging } = hubOver();
   is('there');
   const both = await listen({ events: true, posts: true });
@@ -127,7 +127,7 @@ test('while it answers nothing at all events are told, and who asks for them beg
   for (const one of [both, events]) one.close();
 });
 
-test('who comes back while it answers nothing is told events, and then a gap of the posts', async () => {
+test('a client that returns while Postgres hangs gets events, and a gap for the posts once it answers', async () => {
   const { stored, errors, listen, is, happen, hanging, goesOn } = hubOver();
   is('hangs');
   const both = await listen({ events: true, posts: true }, 'e5.0.0.0-p7.7');
@@ -147,7 +147,7 @@ test('who comes back while it answers nothing is told events, and then a gap of 
   both.close();
 });
 
-test('who comes back while nothing answers waits no longer than who came first', async () => {
+test('clients that return while Postgres hangs wait no longer than the first of them', async () => {
   const { listen, is, hanging, fails } = hubOver();
   is('hangs');
   const all = [1, 2, 3].map(() => listen({ events: false, posts: true }, 'p7.7'));
@@ -156,7 +156,7 @@ test('who comes back while nothing answers waits no longer than who came first',
   for (const one of await Promise.all(all)) one.close();
 });
 
-test('who comes back for events waits for none whose posts are not answered', async () => {
+test('a client that returns for events does not wait for those whose posts hang', async () => {
   const { listen, is, happen, hanging, goesOn, fails } = hubOver();
   is('there');
   const all = [await listen({ events: false, posts: true })];
@@ -174,7 +174,7 @@ test('who comes back for events waits for none whose posts are not answered', as
   while (hanging() > 0) fails();
 });
 
-test('of those who come back for both nothing is read before their turn: what one store tells waits for no other', async () => {
+test('what returning clients missed is read only in their turn, and new events are sent to others meanwhile', async () => {
   const { listen, is, happen, holdEvents, readFor } = hubOver();
   is('there');
   const here = await listen({ events: true, posts: true });
@@ -191,7 +191,7 @@ test('of those who come back for both nothing is read before their turn: what on
   for (const one of all) one.close();
 });
 
-test('nothing is asked for who went away before his turn came', async () => {
+test('nothing is read for a returning client that disconnects before its turn', async () => {
   const { opened, listen, is, hanging, fails } = hubOver();
   is('hangs');
   const all = [1, 2].map(() => listen({ events: false, posts: true }, 'p7.7'));
@@ -202,7 +202,7 @@ test('nothing is asked for who went away before his turn came', async () => {
   expect(hanging()).toBe(0);
 });
 
-test('what fails is tried again after twice the time, up to a bound, and as before once it went well', async () => {
+test('the ticker doubles its pause after each failure, up to a bound, and resets it after a success', async () => {
   const waits: number[] = [];
   const fails = [true, true, true, true, false, true, false];
   const over = Promise.withResolvers<void>();
@@ -221,7 +221,7 @@ test('what fails is tried again after twice the time, up to a bound, and as befo
   expect(waits).toEqual([200, 400, 500, 500, 100, 200, 100]);
 });
 
-test('where Postgres was put back to an older dump, who listens is told a gap, and then what is posted', async () => {
+test('after Postgres is restored from an older dump, listeners get a gap and then the new posts', async () => {
   const { stored, errors, listen, is, happen } = hubOver();
   const posts = (from: number, to: number, text: string) =>
     Array.from({ length: to - from + 1 }, (_, n) => ({ id: String(from + n), mint: 'm', text }) as AgentPost);

@@ -22,7 +22,7 @@ function feed() {
   return { ask, close: () => opened.forEach((one) => void one.destroy()) };
 }
 
-test('one address has a few rankings of its own followed, and takes nobody the ones that all look at', () => {
+test('an address may follow eight filtered rankings, and besides them any unfiltered or already followed one', () => {
   const { ask, close } = feed();
   const own = Array.from({ length: 10 }, (_, n) => ask('192.0.2.1', `sort=newest&search=${n}&limit=50`));
   expect(own).toEqual([...Array(8).fill('open'), ...Array(2).fill('too many of this address')]);
@@ -32,7 +32,7 @@ test('one address has a few rankings of its own followed, and takes nobody the o
   close();
 });
 
-test('many addresses together fill the places for filters, and everybody has the rankings without', () => {
+test('all addresses share 64 places for filtered rankings, and rankings without a filter stay available', () => {
   const { ask, close } = feed();
   const all = Array.from({ length: 70 }, (_, n) =>
     ask(`10.0.0.${n >> 2}`, `mode=Agent&search=${n}&limit=50`),
@@ -43,7 +43,7 @@ test('many addresses together fill the places for filters, and everybody has the
   close();
 });
 
-test('between two of them the process looks at what else came', async () => {
+test('several followed rankings are made in separate turns of the event loop', async () => {
   const made: string[] = [];
   let turn = 0;
   const read = async () => {
@@ -67,7 +67,7 @@ test('between two of them the process looks at what else came', async () => {
   for (const one of opened) if (typeof one !== 'string') one.destroy();
 });
 
-test('one that cannot be made is told as a failure, and those behind it as ever', async () => {
+test('a ranking that cannot be made is reported as an error, and those after it are still sent', async () => {
   const read = async (made: (view: object) => unknown) => ({ value: made({}), cells: [] });
   const errors: unknown[] = [];
   const { subscribe } = createRankingFeed({
@@ -92,7 +92,7 @@ test('one that cannot be made is told as a failure, and those behind it as ever'
   for (const { body } of opened) body.destroy();
 });
 
-test('who comes back with what was told last is not told it again, though nobody else had asked meanwhile', async () => {
+test('a returning client is not sent the ranking that it has, though nobody followed it meanwhile', async () => {
   let reads = 0;
   const read = async () => {
     reads += 1;
@@ -156,7 +156,7 @@ function counted() {
   return { state, errors, listen };
 }
 
-test('who comes new is told what holds now and waits for no look at all, who follows is told at the next', async () => {
+test('a new follower gets the current ranking at once, and the other followers at the next look', async () => {
   const { state, errors, listen } = counted();
   const first = listen();
   await awaited(() => expect(first.told()).toEqual(['1']));
@@ -174,7 +174,7 @@ test('who comes new is told what holds now and waits for no look at all, who fol
   await Promise.all([first, second, third].map(({ close }) => close()));
 });
 
-test('while the store is away, and where another database serves, nobody new is told what was told before', async () => {
+test('a new follower gets no former ranking, while the store is away or when another database serves', async () => {
   const { state, errors, listen } = counted();
   const first = listen();
   await awaited(() => expect(first.told()).toEqual(['1']));
@@ -198,7 +198,7 @@ test('while the store is away, and where another database serves, nobody new is 
   await Promise.all([first, second, third].map(({ close }) => close()));
 });
 
-test('who leaves while others are told is followed no more', async () => {
+test('followers that leave while a ranking is being sent to them free their places', async () => {
   let [count, time] = [1, 0];
   const counting = {
     ...{ currentStore: () => null, stillHolds: (made: { count: number }) => made.count === count },

@@ -114,7 +114,7 @@ const listen = ({ path: asked }: Asked, lastId: string | undefined): Promise<Lis
     return listener;
   });
 
-test(`kill -9 and restart lose and double nothing for those who go on where they were (SEED=${SEED})`, async () => {
+test(`clients that resume after kill -9 and a restart miss nothing and get nothing twice (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
   const stored: Happened[] = [];
   let slot = 1_000;

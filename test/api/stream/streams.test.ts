@@ -80,8 +80,8 @@ const names = (listener: Listener) =>
     event === 'activity' ? data.summary.n : event === 'post' ? data.text : event,
   );
 
-describe('events', () => {
-  test('are told as the activity has them, with their mint, once their slot is whole', async () => {
+describe('streamed events', () => {
+  test('events equal the items of /coins/:mint/activity plus the mint, and are sent once their slot is applied', async () => {
     const listener = await listen(`/stream/activity?mint=${key('one')}`);
     expect([listener.status, listener.headers.get('content-type')]).toEqual([
       200,
@@ -99,7 +99,7 @@ describe('events', () => {
     );
   });
 
-  test('of all policies are told where no mint is given, of one kind where one is', async () => {
+  test('events of all policies are sent if no mint is given, and only those of one kind if a kind is given', async () => {
     const all = await listen('/stream/activity?mint=&kind=');
     const burns = await listen('/stream/activity?kind=BaseLegBurned');
     await held.api.insert('events', [
@@ -113,7 +113,7 @@ describe('events', () => {
     expect([names(all), names(burns)]).toEqual([['a', 'b', 'burn'], ['burn']]);
   });
 
-  test('go on behind any of them, without gap or double, in another process too', async () => {
+  test('a client goes on after any id, given as Last-Event-ID or `after`, without gap or duplicate', async () => {
     const whole = await listen('/stream/activity');
     const at = (slot: number, index: number) =>
       happened('one', slot, `${slot}.${index}`, { tx_index: index });
@@ -139,7 +139,7 @@ describe('events', () => {
     expect(names(empty)[0]).toBe('1003.1');
   });
 
-  test('before the first of them a client has an id to go on from', async () => {
+  test('a stream begins with an id, so that a client can resume though it was sent no event yet', async () => {
     const first = await listen('/stream/activity');
     await awaited(() => expect(first.lastId()).not.toBe(''));
     first.close();
@@ -150,7 +150,7 @@ describe('events', () => {
     expect(names(again)).toEqual(['missed']);
   });
 
-  test('that come late are told to who listens, and to who comes back as a gap', async () => {
+  test('an event that comes late is sent to listeners, and is a gap for a returning client', async () => {
     const listener = await listen('/stream/activity');
     await held.api.insert('events', [happened('one', 1001, 'a')]);
     await apply(1001);
@@ -176,7 +176,7 @@ describe('events', () => {
     expect(names(after)).toEqual(['next']);
   });
 
-  test('that history brings are a gap once it is closed', async () => {
+  test('events that history brings are sent as a gap once the gap of history is closed', async () => {
     const listener = await listen('/stream/activity');
     await awaited(() => expect(listener.lastId()).not.toBe(''));
     await held.api.insert('gaps', [gapRow('900', { from_slot: '800', closed: 1 })]);
@@ -188,7 +188,7 @@ describe('events', () => {
       expect(heard[0]).toMatchObject({ event: 'gap', data: { read: '/coins/:mint/activity' } });
   });
 
-  test('behind an id that is none, or from the future, are a gap', async () => {
+  test('an unknown id, or one from the future, is answered with a gap', async () => {
     for (const id of ['nonsense', 'e9999999.0.0.0', 'p3.1']) {
       const listener = await listen('/stream/activity', id);
       await listener.until(1);
@@ -202,8 +202,8 @@ describe('events', () => {
   });
 });
 
-describe('posts', () => {
-  test('are told as they are stored, of one mint or of all, and beside the events where asked for', async () => {
+describe('streamed posts', () => {
+  test('posts are sent as stored, for one mint or all, and beside events where asked for', async () => {
     const mine = await listen(`/stream/posts?mint=${key('one')}`);
     const both = await listen('/stream/activity?posts=true');
     write(postOf(1, 'one'), postOf(2, 'two'));
@@ -221,7 +221,7 @@ describe('posts', () => {
     expect(names(back).toSorted()).toEqual(['a', 'post 3']);
   });
 
-  test('that would end a line, or an event, come as they were written', async () => {
+  test('texts with line breaks or the syntax of the stream arrive as written, in posts and events', async () => {
     const text =
       'one\n\nevent: end\ndata: {"reason":"over"}\r\n\r\nid: 7\u2028\u2029\u0085\u202e\u0000</script>';
     const listener = await listen(`/stream/posts?mint=${key('one')}`);
@@ -240,7 +240,7 @@ describe('posts', () => {
     expect(names(both).toSorted()).toEqual([text, text, 'post 2'].toSorted());
   });
 
-  test('that become visible behind a higher number are told, and are a gap to who comes back', async () => {
+  test('a post that becomes visible after a higher id is sent to listeners, and is a gap for a returning client', async () => {
     write(postOf(1, 'one'));
     const listener = await listen('/stream/posts');
     write(postOf(3, 'one'));
@@ -255,8 +255,8 @@ describe('posts', () => {
   });
 });
 
-describe('rankings', () => {
-  test('are told whole, at first and whenever they change, and not to who has them', async () => {
+describe('streamed rankings', () => {
+  test('a ranking is sent whole, at first and after each change, also to a client that returns with an older id', async () => {
     const listener = await listen('/stream/rankings?sort=newest&order=asc');
     await listener.until(1);
     const { body } = await held.api.get('/rankings?sort=newest&order=asc&limit=50');
@@ -269,7 +269,7 @@ describe('rankings', () => {
     expect(again.heard[0]?.id).toBe(listener.heard[1]?.id);
   });
 
-  test('are not told again while nothing moves but the slot up to which nothing happened', async () => {
+  test('a ranking is not sent again when only the time of a sum of zero moves on', async () => {
     const path = '/stream/rankings?sort=newest&order=asc';
     const listener = await listen(path);
     await listener.until(1);
@@ -290,7 +290,7 @@ describe('rankings', () => {
     expect(listener.heard[1]?.data.total).toBe(3);
   });
 
-  test('are not told again while the dollars of nothing are as old as that slot, for their price is newer', async () => {
+  test('a ranking is not sent again when only the time of a sum of zero dollars moves on', async () => {
     const price = { mint: key('usd'), source: 'catalogue', read_at: String(NOW), usd: '2' };
     await held.api.insert('prices', [{ ...price, observed_at: isoMillis(NOW) }]);
     const path = '/stream/rankings?sort=newest&order=asc';
@@ -314,7 +314,7 @@ describe('rankings', () => {
     expect(listener.heard[1]?.data.total).toBe(3);
   });
 
-  test('are not told again to who comes back when nobody else had asked and nothing has changed', async () => {
+  test('an unchanged ranking is not sent again to a returning client, though nobody followed it meanwhile', async () => {
     const first = await listen('/stream/rankings?sort=newest');
     await first.until(1);
     first.close();
@@ -328,7 +328,7 @@ describe('rankings', () => {
     expect(back.heard.map(({ id }) => id)).toEqual([other.heard[1]?.id]);
   });
 
-  test('behind an id that is none begin with a gap that says what is to be read', async () => {
+  test('after an unknown id the ranking is preceded by a gap that names the URL to read', async () => {
     const listener = await listen('/stream/rankings?sort=profit&mode=Agent', 'nonsense');
     await listener.until(2);
     expect(listener.heard[0]).toMatchObject({
@@ -342,7 +342,7 @@ describe('rankings', () => {
   });
 });
 
-describe('refusals', () => {
+describe('refused ids and parameters, and limits of streams', () => {
   test.each([
     ['/stream/activity?mint=x', 'unknown mint "x". Valid: a base58 public key'],
     ['/stream/activity?kind=Nothing', 'unknown kind "Nothing". Valid: '],
@@ -354,7 +354,7 @@ describe('refusals', () => {
     expect((reply.body as { error: string }).error).toContain(sentence);
   });
 
-  test('an id that is none of ours is not repeated, whatever lines it holds', async () => {
+  test('an unknown id is not repeated in the stream, even if it holds the lines of an event', async () => {
     const forged = encodeURIComponent('x\nevent: post\ndata: {"text":"forged"}\n\n');
     const listener = await listen(`/stream/posts?after=${forged}`);
     await listener.until(1);
@@ -364,7 +364,7 @@ describe('refusals', () => {
     expect(ranking.heard.map(({ event }) => event)).toEqual(['gap', 'ranking']);
   });
 
-  test('who comes and goes asks the store nothing anew while nothing is applied', async () => {
+  test('clients that come and go cause no new query for events while nothing is applied', async () => {
     const first = await listen('/stream/activity');
     first.close();
     await first.ended;
@@ -385,7 +385,7 @@ describe('refusals', () => {
     expect(held.api.queries('FROM events_by_slot WHERE slot')).toBe(asked);
   });
 
-  test('whoever says that he is far back is told so before his events are read', async () => {
+  test('hasManyEvents is true if at least the given number of events was missed', async () => {
     await held.api.insert(
       'events',
       ['a', 'b', 'c'].map((name) => happened('one', 990, name)),
@@ -395,7 +395,7 @@ describe('refusals', () => {
     expect([await many(3), await many(4)]).toEqual([true, false]);
   });
 
-  test('as many as an address may have, and no more', async () => {
+  test('an address may have six streams open, and one more is 429 with Retry-After', async () => {
     for (let at = 0; at < 6; at += 1) expect((await listen('/stream/posts')).status).toBe(200);
     const reply = await held.api.request('GET', '/stream/posts');
     expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, '10']);

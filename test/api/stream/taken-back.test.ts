@@ -75,7 +75,7 @@ const told = ({ heard }: Listener) =>
     event === 'gap' ? data.read : data.derived === true ? `${data.kind}, derived` : data.kind,
   );
 
-test('a derived event that was told is a gap once its transaction is read whole, and that is not told beside it', async () => {
+test('once its transaction is read whole, a derived event that was sent becomes a gap without new events beside it', async () => {
   const all = await listen(PATH);
   const began = all.lastId();
   const mine = await listen(MINE);
@@ -104,7 +104,7 @@ test('a derived event that was told is a gap once its transaction is read whole,
   expect(await back(first?.id, 1)).toEqual(['Routed']);
 });
 
-test('who comes back is told so where as many stand in the place of those that he was told', async () => {
+test('a returning client gets the gap also if as many events replace the derived ones it was sent', async () => {
   const listener = await listen(MINE);
   await reach(1_011n, registering(1_011n, ['c'], 0, 'one'));
   await listener.until(1);
@@ -116,7 +116,7 @@ test('who comes back is told so where as many stand in the place of those that h
   expect([told(listener), told(back)]).toEqual([['VenueRegistered, derived'], [LIST]]);
 });
 
-test('so is an event that was told and that the chain does not have', async () => {
+test('an event that was sent and is then struck becomes a gap, for listeners and returning clients', async () => {
   const listener = await listen(MINE);
   await reach(1_021n, transaction('ghost', 1_021n, [routed(9n)]));
   await listener.until(1);
@@ -132,7 +132,7 @@ test('so is an event that was told and that the chain does not have', async () =
   expect(told(back)).toEqual([LIST]);
 });
 
-test('wherever one is cut off, who reads the list at a gap has what stands, each event once', () => {
+test('a client cut off at any point that reads the list at each gap has every standing event once', () => {
   const NOTHING = { closedGaps: 0, late: 0 };
   const BEGIN: ChainPosition = { slot: 100n, ordinal: 0, recent: 0, derived: 0, ...NOTHING };
   const one = fc.record({

@@ -40,7 +40,7 @@ function leaveAtEnd(streams: readonly Readable[]): void {
   });
 }
 
-test('what happens is put into words once for all who are told, and others have their turn while they are', async () => {
+test('an event is serialised once for all clients, and the event loop runs while it is sent to them', async () => {
   const all = Array.from({ length: 20 }, (_, n) => words(`event ${n}`));
   const tip = { slot: 5n, ordinal: 0, recent: 0, derived: 0, closedGaps: 0, late: 0 };
   let isNews = false;
@@ -82,7 +82,7 @@ test('what happens is put into words once for all who are told, and others have 
   expect(new Set(texts).size).toBe(1);
 });
 
-test('a ranking that many follow is put into words once each time it changes, and told with turns of others between', async () => {
+test('a ranking is serialised once for all followers, and the event loop runs while it is sent to them', async () => {
   const ranking = words('first rows');
   const latest = {
     stillHolds: () => true,
