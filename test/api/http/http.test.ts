@@ -89,15 +89,18 @@ describe('methods and paths', () => {
     ['GET /health HTTP/9.9\r\n', 400],
     ['GET /health HTTP/1.1\r\nX: no host\r\n\r\nGET /', 400],
     ['GET /health HTTP/1.1\r\nExpect: tea\r\nX:', 417],
-  ])('%j, which never reaches a route, is answered with an error as JSON', async (line, status) => {
-    const { port } = new URL(held.api.url);
-    const socket = net.connect(Number(port), '127.0.0.1');
-    socket.write(`${line} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    const [head, body] = (await text(socket)).split('\r\n\r\n') as [string, string];
-    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\nAccess-Control-Allow-Origin: \\*\r\n`));
-    expect(body).toBe(`${JSON.stringify(JSON.parse(body), null, 2)}\n`);
-    if (status === 405) expect(head).toContain('\r\nAllow: GET, POST, OPTIONS\r\n');
-  });
+  ])(
+    'the raw request %j, which reaches no route, is answered with an error as JSON',
+    async (line, status) => {
+      const { port } = new URL(held.api.url);
+      const socket = net.connect(Number(port), '127.0.0.1');
+      socket.write(`${line} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      const [head, body] = (await text(socket)).split('\r\n\r\n') as [string, string];
+      expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\nAccess-Control-Allow-Origin: \\*\r\n`));
+      expect(body).toBe(`${JSON.stringify(JSON.parse(body), null, 2)}\n`);
+      if (status === 405) expect(head).toContain('\r\nAllow: GET, POST, OPTIONS\r\n');
+    },
+  );
 
   test.each([
     ['PUT', 405],

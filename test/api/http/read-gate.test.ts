@@ -89,7 +89,7 @@ describe('the read gate', () => {
     await Promise.all(all);
   });
 
-  test('a modest client that needs no store limits heavy ones too, and their places rest as long as they were used', async () => {
+  test('a modest client answered without the store limits heavy ones, too, and their places rest as long as used', async () => {
     const { begun, names, work, endLast } = works();
     let anyRecent = true;
     const rests: [() => void, number][] = [];

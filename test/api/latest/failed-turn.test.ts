@@ -86,7 +86,7 @@ test('the first reader after an idle time waits for what an earlier turn failed 
   expect(await served()).toBe('4');
 });
 
-test('what a failed turn for the first reader after an idle time did not read is read by a later turn', async () => {
+test('if the turn for the first reader after an idle time fails, a later turn reads the changes', async () => {
   await apply('5');
   expect(await served()).toBe('5');
   now += 2 * IDLE_MS;

@@ -77,7 +77,7 @@ test('while nothing changes, the state of the index is read once and stays in me
   expect(asked.length).toBe(first);
 });
 
-test('a gap that opens while sums are read has them read again, and is the reason why they are absent', async () => {
+test('a gap that opens while sums are read has them read again, and is named as missing from history', async () => {
   const { reads, reason } = await settledAfter(1, () => store.insert('gaps', [gap('10')]));
   expect(reads).toBe(2);
   expect(reason).toContain('slots 10 to 999');
@@ -116,7 +116,7 @@ test('a transaction that becomes incomplete while sums are read has them read ag
   });
 });
 
-test('if what is missing changes during each of four reads, sums are absent with that as the reason', async () => {
+test('if what is missing changes during every read, reading ends after four, with that as the reason', async () => {
   let at = 100;
   const { reads, reason } = await settledAfter(9, () => {
     at += 1;

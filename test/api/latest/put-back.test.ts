@@ -114,7 +114,7 @@ test.each([
   ['were moved on', [NOW, AHEAD, NOW]],
   ['were read', [AHEAD, NOW]],
 ])(
-  'policies whose windows %s by a clock ahead are ranked right again once it is put back',
+  'policies whose windows %s by a clock ahead are ranked correctly again once it is put back',
   async (_, moments) => {
     const { latest, at } = open();
     for (const moment of moments) {

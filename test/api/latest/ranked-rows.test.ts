@@ -57,7 +57,7 @@ const richest = (view: View): string | undefined => {
   return ranked === null || ranked === 'engine' ? undefined : ranked.page(RICHEST).rows[0]?.address;
 };
 
-test('a ranking page that still holds, and so is not made again, is invalidated by a change of its order', async () => {
+test('a kept ranking page that is only checked, not made again, is invalidated by a change of its order', async () => {
   const handOver = createHandOver();
   let now = 0;
   const memory = createMemory({
