@@ -105,7 +105,7 @@ test('readers get the old answers until the switch and the new ones after it, ne
   }
 });
 
-test('an answer begun before the switch is completed from the old database, which stays open for it', async () => {
+test('an answer begun before the switch is completed from the old database', async () => {
   const held = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
   let once = true;
