@@ -39,35 +39,35 @@ const kindOf = (...args: Parameters<typeof account>): string => {
   }
 };
 
-describe('what an account is', () => {
+describe('recognising an account', () => {
   const policy = policyBytes();
 
-  test('follows from its owner, then from its bytes', () => {
+  test('the owner of an account, then its bytes decide what it is', () => {
     expect(kindOf('a', PROGRAM, policy)).toBe('policies');
     expect(kindOf('a', TOKEN, tokenBytes(5n, OF))).toBe('token_accounts');
     expect(kindOf('a', TOKEN, mintBytes(5n))).toBe('mints');
     expect(kindOf('a', LAUNCHPAD, POOL, { address: POOL_AT })).toBe('pools');
   });
 
-  test('is nothing where it holds no lamports, whoever owns it now', () => {
+  test('an account without lamports is missing, whichever program owns it', () => {
     expect(kindOf('a', PROGRAM, policy, { lamports: 0n })).toBe('missing');
     expect(kindOf('a', SYSTEM, new Uint8Array(0), { expected: 'token_account' })).toBe('missing');
   });
 
-  test('is not ours where nobody follows it and nothing tells what it is', () => {
+  test('an account that is neither followed nor recognised by its bytes is foreign', () => {
     expect(kindOf('a', LAUNCHPAD, Buffer.alloc(50))).toBe('foreign');
     expect(kindOf('a', TOKEN, Buffer.alloc(50))).toBe('foreign');
     expect(kindOf('a', rawKey('another program'), policy)).toBe('foreign');
   });
 
-  test('is a pool only where the program that owns it derives its address', () => {
+  test('pool bytes are a pool only at the address that the owning program derives for it', () => {
     const stranger = rawKey('another program');
     expect(kindOf('a', stranger, POOL, { address: POOL_AT })).toBe('foreign');
     expect(kindOf('a', stranger, POOL, { address: POOL_AT, expected: 'pool' })).toBe('malformed');
     expect(kindOf('a', LAUNCHPAD, POOL)).toBe('foreign');
   });
 
-  test('is what it is, though a mint says that its metadata stand there', () => {
+  test('a metadata pointer does not change what an account is, and unreadable metadata keeps no bytes', () => {
     const pointed = { expected: 'metadata' } as const;
     expect(kindOf('a', TOKEN, tokenBytes(5n, OF), pointed)).toBe('token_accounts');
     expect(kindOf('a', PROGRAM, policy, pointed)).toBe('policies');
@@ -76,7 +76,7 @@ describe('what an account is', () => {
     expect(deadLetters).toMatchObject([{ bytes: new Uint8Array(0) }]);
   });
 
-  test('is malformed where it is followed as something that it is not', () => {
+  test('bytes that fit neither the owning program nor what the account is followed as are malformed', () => {
     expect(kindOf('a', PROGRAM, policy.slice(0, 300))).toBe('malformed');
     expect(kindOf('a', PROGRAM, Buffer.alloc(400))).toBe('malformed');
     expect(kindOf('a', LAUNCHPAD, Buffer.alloc(50), { expected: 'pool' })).toBe('malformed');
@@ -91,14 +91,14 @@ describe('what an account is', () => {
       account('a', TOKEN, multisig, named),
       account('b', LAUNCHPAD, Buffer.alloc(50, 7), named),
     ];
-    // An account named in a token balance that another program owns leaves nothing.
+    // The dead letter of a followed account that another program owns keeps no bytes.
     const kept = readStates(states, PROGRAM).deadLetters.map(({ bytes }) => Buffer.from(bytes));
     expect(kept).toEqual([multisig, Buffer.alloc(0)]);
     expect(kindOf('a', LAUNCHPAD, Buffer.from(POOL).fill(9, 17, 18))).toBe('malformed');
   });
 });
 
-describe('the states of a batch', () => {
+describe('account states of a batch', () => {
   let store: Store;
   let next = 0n;
   beforeAll(async () => {
@@ -112,7 +112,7 @@ describe('the states of a batch', () => {
   }
   const one = async (sql: string): Promise<unknown> => (await store.query(sql))[0];
 
-  test('leave the newest good one of each address, in whatever order they come', async () => {
+  test('the newest valid state of each address is kept, in whatever order they come', async () => {
     const at = (slot: bigint, writeVersion: bigint, amount: bigint) =>
       account('balance', TOKEN, tokenBytes(amount, OF), { slot, writeVersion });
     const state = `SELECT slot, amount FROM token_accounts FINAL WHERE exists AND mint = '${key('m')}'`;
@@ -124,7 +124,7 @@ describe('the states of a batch', () => {
     expect(await one(state)).toEqual({ slot: '11', amount: '111' });
   });
 
-  test('that are malformed become dead letters, and the last good state stays', async () => {
+  test('malformed states become dead letters, and the last valid state stays', async () => {
     const good = account('pool', LAUNCHPAD, POOL, { address: POOL_AT, slot: 20n, expected: 'pool' });
     const status = { ...good, slot: 22n, data: Uint8Array.from(POOL).fill(9, 17, 18) };
     const short = { ...good, slot: 23n, data: POOL.subarray(0, 100) };
@@ -151,7 +151,7 @@ describe('the states of a batch', () => {
     expect(await one('SELECT count() AS n FROM dead_letters FINAL')).toEqual({ n: '2' });
   });
 
-  test('close an account in the table that knows it, and open it again', async () => {
+  test('a closed account is marked as closed in its table, and can be opened again', async () => {
     const open = account('policy', PROGRAM, policyBytes(), { slot: 30n, expected: 'program' });
     const closed = { ...open, slot: 31n, lamports: 0n, owner: SYSTEM, data: new Uint8Array(0) };
     const state = 'SELECT slot, exists FROM policies FINAL';
@@ -164,7 +164,7 @@ describe('the states of a batch', () => {
     expect(await one('SELECT count() AS n FROM venue_accounts')).toEqual({ n: '0' });
   });
 
-  test('say of a followed address that nothing stands there', async () => {
+  test('a followed address without an account is stored as not existing', async () => {
     await apply(account('nothing', SYSTEM, new Uint8Array(0), { lamports: 0n, slot: 40n, expected: 'pool' }));
     const address = key('nothing');
     expect(
@@ -173,7 +173,7 @@ describe('the states of a batch', () => {
   });
 
   test.each([1, 9])(
-    'say of an address that was a token account, and is a mint, that the one is gone, %i a batch',
+    'a token account that becomes a mint no longer exists as a token account, %i states a batch',
     async (size) => {
       const name = `turned, ${size} a batch`;
       const read = (slot: bigint, data: Uint8Array) =>
@@ -206,7 +206,7 @@ describe('the states of a batch', () => {
           };
         }),
       );
-      // The absence of a token account did not change with the mint.
+      // 51 to 52 is no change: the token account stays absent while the mint changes.
       expect(
         await of(`SELECT after_slot, to_slot FROM unseen_changes FINAL ${where} ORDER BY to_slot`),
       ).toEqual([
@@ -219,7 +219,7 @@ describe('the states of a batch', () => {
     },
   );
 
-  test('say of an address that was a mint, and is a token account, that the mint is gone', async () => {
+  test('a mint that becomes a token account no longer exists as a mint', async () => {
     const at = { expected: 'mint', slot: 60n } as const;
     await apply(account('back', TOKEN, mintBytes(1n), at));
     await apply(account('back', TOKEN, tokenBytes(5n, OF), { ...at, slot: 61n }));
@@ -231,7 +231,7 @@ describe('the states of a batch', () => {
     expect(await of('token_accounts')).toEqual([{ slot: '61', exists: 1 }]);
   });
 
-  test('of a policy name its token accounts', async () => {
+  test('the row of a policy names its token accounts', async () => {
     const { bankroll, quoteEscrow, baseEscrow, holderRewards } = policyTokenAccounts(
       PROGRAM,
       rawKey('policy'),

@@ -29,7 +29,7 @@ function storedWith(change: Record<string, unknown>): Stored {
   return new Map([[byteKey(rawKey('a')), new Map<LatestTable, StoredRow>([['policies', known]])]]);
 }
 
-test('a reading of what was stored without an added field is no change of the account: it brings the field alone', () => {
+test('a reading that differs only in a newly added column fills it and is no unseen change', () => {
   const { tables, unseen } = rowsOf(readAt(900n), storedWith({ [COLUMN]: null }));
   expect(unseen).toEqual([]);
   const [row] = rowsOf(streamed).tables.get('policies') ?? [];
@@ -44,7 +44,7 @@ test.each([
   ['that has another value in the field', { [COLUMN]: 2 }, policyBytes(), ADDED],
   ['that has none in a field that may be none', {}, withAgent, ADDED],
   ['that lacks what no upgrade has added', { [COLUMN]: null }, policyBytes(), new Map()],
-])('one beside a row %s is a change that nobody saw', (_, change, data, added) => {
+])('a reading against a stored row %s is an unseen change', (_, change, data, added) => {
   const { tables, unseen } = rowsOf(readAt(900n, data), storedWith(change), added);
   expect(unseen).toMatchObject([{ after_slot: '100', to_slot: '900' }]);
   expect(tables.get('policies')).toMatchObject([{ slot: '900', block_time: 9_000, source: 'rpc' }]);

@@ -21,7 +21,7 @@ const rowsOfTest = () =>
 const row = (partition: number) => (at: number) =>
   ({ log_partition: partition, applied_at: String(at) }) as AppliedRow;
 
-test('the rows of partitions that are written side by side are one insert', async () => {
+test('rows of partitions that are written at the same time go into one insert', async () => {
   const rows = rowsOfTest();
   const [one, other] = [rows.begin(), rows.begin()];
   const first = one.applied(false, row(1));
@@ -30,7 +30,7 @@ test('the rows of partitions that are written side by side are one insert', asyn
   expect(inserts).toEqual([[1, 2]]);
 });
 
-test('a batch that came later holds nobody up, and one that failed no longer does', async () => {
+test('a row waits neither for a batch that began later nor for one that failed', async () => {
   const rows = rowsOfTest();
   const [one, failing] = [rows.begin(), rows.begin()];
   const first = one.applied(false, row(1));
@@ -40,7 +40,7 @@ test('a batch that came later holds nobody up, and one that failed no longer doe
   expect(inserts).toEqual([[1]]);
 });
 
-test('nobody waits for longer than a quarter of a second', async () => {
+test('a row waits for other batches for a quarter of a second at most', async () => {
   const rows = rowsOfTest();
   const [one] = [rows.begin(), rows.begin()];
   const first = one.applied(false, row(1));
@@ -51,7 +51,7 @@ test('nobody waits for longer than a quarter of a second', async () => {
   expect(inserts).toEqual([[1]]);
 });
 
-test('slots that brought nothing wait for one that did, or for that time', async () => {
+test('a row that no reader waits for is inserted with the next other row, or after a quarter of a second', async () => {
   const rows = rowsOfTest();
   const quiet = [1, 2].map((partition) => rows.begin().applied(true, row(partition)));
   expect(inserts).toEqual([]);
@@ -64,7 +64,7 @@ test('slots that brought nothing wait for one that did, or for that time', async
   expect(inserts).toEqual([[1, 2, 3], [4]]);
 });
 
-test('a partition that was taken away meanwhile writes nothing', async () => {
+test('a partition that was taken away meanwhile writes no row, the others do', async () => {
   const rows = rowsOfTest();
   const [gone, kept] = [rows.begin(), rows.begin()];
   const results = [gone.applied(false, () => null), kept.applied(false, row(2))];
@@ -72,7 +72,7 @@ test('a partition that was taken away meanwhile writes nothing', async () => {
   expect(inserts).toEqual([[2]]);
 });
 
-test('an insert that fails fails for each of its rows', async () => {
+test('a failed insert rejects every row in it', async () => {
   const rows = rowsOfTest();
   fails = new Error('no');
   const [one, other] = [rows.begin(), rows.begin()];

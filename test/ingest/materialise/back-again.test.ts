@@ -18,7 +18,7 @@ afterEach(() => store.close());
 
 const process = (over: Store = store) => createMaterialiser({ store: over, programId: PROGRAM });
 
-/** A store whose writers die at this table. */
+/** A store whose writer is killed as it inserts into this table. */
 function refusing(table: string): Store {
   const insert: Store['insert'] = async (into, rows) => {
     if (into === table) throw new Error('killed');
@@ -53,8 +53,8 @@ const writers = async () => new Set((await rows()).map(({ writer }) => writer));
 const toldSince = async (before: ReadonlySet<string> = new Set()) =>
   (await rows()).filter(({ writer }) => !before.has(writer)).map(tables);
 
-describe('whoever has a partition back', () => {
-  test('goes by nothing that he kept of it, where another wrote of the same offsets and died', async () => {
+describe('a process that gets a partition back', () => {
+  test('forgets what it remembered, where another wrote the same offsets and died', async () => {
     const first = process();
     const undated = { blockTime: null, index: 1 };
     await first(transactions(0, [transaction('t', 1_200n, [routed(7n)], undated)], 1));
@@ -69,7 +69,7 @@ describe('whoever has a partition back', () => {
     expect(await days()).toEqual([{ lp: '1108' }]);
   });
 
-  test('sees what another found that the stream had not brought', async () => {
+  test('announces an unseen change that another stored before it died, and later marks it brought', async () => {
     const first = process();
     await first(accounts(0, [at(1, 7, 'stream'), marker(1n)], 1));
     const found = [at(35, 8, 'rpc'), marker(2n)];
@@ -83,7 +83,7 @@ describe('whoever has a partition back', () => {
     ]);
   });
 
-  test('looks whether all of it stands: the database may have been restored while he was paused', async () => {
+  test('detects that the database was restored to an earlier state while it was paused', async () => {
     const first = process();
     await first(transactions(0, [transaction('t', 1_200n, [routed(7n)])], 1));
     for (const table of ['applied', 'events', 'events_by_slot'])
@@ -94,7 +94,7 @@ describe('whoever has a partition back', () => {
   });
 });
 
-test('a letter that was resolved just before a process was killed is told of by who takes over', async () => {
+test('a dead letter resolved just before a kill is announced by the process that takes over', async () => {
   const read = transaction('one', 5n, [routed(7n)]);
   await process()(transactions(0, [{ ...read, payload: Uint8Array.of(1) }], 1));
   expect(await deadLetterCount(store)).toBe('1');
@@ -105,7 +105,7 @@ test('a letter that was resolved just before a process was killed is told of by 
   expect((await toldSince(before)).flat()).toContain('dead_letters');
 });
 
-describe('what closed just before a process was killed', () => {
+describe('an account whose closing was stored just before a kill', () => {
   const gone = (name: string, expected: 'program' | 'metadata') =>
     account(name, new Uint8Array(32), new Uint8Array(0), { slot: 9n, lamports: 0n, expected });
   const stood = (name: string) => ({
@@ -113,7 +113,7 @@ describe('what closed just before a process was killed', () => {
     ...{ source: 'stream', exists: 1 },
   });
 
-  /** The keys that the next owner announces, once the engine has merged the rows of both. */
+  /** The keys that the next owner announces for the table, after the engine has merged the stored row with the closing. */
   async function toldOf(table: 'venue_accounts' | 'metadata_accounts', record: LogRecord): Promise<string[]> {
     const batch = accounts(0, [record, marker(9n)], 1);
     await expect(process(refusing('changes'))(batch)).rejects.toThrow('killed');
@@ -123,14 +123,14 @@ describe('what closed just before a process was killed', () => {
     return JSON.parse(row?.keys ?? '{}')[table] ?? [];
   }
 
-  test('is told of whose venue account it was', async () => {
+  test('is announced by the next process with the policy whose venue account it was', async () => {
     const row = { ...stood('venue account'), policy: key('policy'), token_account: key('token') };
     await store.insert('venue_accounts', [row]);
     await store.insert('venue_accounts_by_policy', [{ policy: key('policy'), address: row.address }]);
     expect(await toldOf('venue_accounts', gone('venue account', 'program'))).toContain(key('policy'));
   });
 
-  test('is told of whose metadata it was', async () => {
+  test('is announced by the next process with the mint whose metadata it was', async () => {
     const row = { ...stood('metadata'), mint: key('mint'), name: 'a', symbol: 'b', uri: 'c' };
     await store.insert('metadata_accounts', [row]);
     await store.insert('mints', [{ ...stood('mint'), metadata_pointer: row.address }]);
@@ -138,7 +138,7 @@ describe('what closed just before a process was killed', () => {
   });
 });
 
-test('what a try found that failed is told of by the one that does not', async () => {
+test('an unseen change that a failed try stored is announced by the try that succeeds', async () => {
   let fails = false;
   const insert: Store['insert'] = async (into, rows) => {
     if (fails && into === 'changes') {
@@ -157,7 +157,7 @@ test('what a try found that failed is told of by the one that does not', async (
   expect(await toldSince(before)).toEqual([expect.arrayContaining(['unseen_changes'])]);
 });
 
-test('what is read again beside the owner tells once that hours may be others', async () => {
+test('a replay beside the owner announces once, not with each batch, that hours may have changed', async () => {
   const told: boolean[] = [];
   const replay = createMaterialiser({
     ...{ store, programId: PROGRAM },
@@ -169,7 +169,7 @@ test('what is read again beside the owner tells once that hours may be others', 
   expect(told).toEqual([true, false]);
 });
 
-test('who is asked to sum up again does not know which events of it have no time', async () => {
+test('an owner that recomputes for a replay still dates an event that the replay stored without a time', async () => {
   const owner = process();
   await owner(transactions(0, [transaction('x', 1_199n, [routed(100n)])], 1));
   const replay = createMaterialiser({

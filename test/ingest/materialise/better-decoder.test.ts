@@ -31,7 +31,7 @@ const LOG: TransactionRecord[] = Array.from({ length: 31 }, (_, at) =>
     { blockTime: EVENING + at },
   ),
 );
-/** The log as a decoder reads it that cannot decode some. */
+/** The log as read by a decoder that cannot decode some of it. */
 const read = (undecoded: (at: number) => boolean): TransactionRecord[] =>
   LOG.map((one, at) => (undecoded(at) ? { ...one, payload: Uint8Array.of(7) } : one));
 
@@ -41,7 +41,7 @@ const writerOf = (store: Store, records: readonly TransactionRecord[]) => {
   return (from: number, to: number) => materialise(batchOf('transactions', entries.slice(from, to)));
 };
 
-/** Merges: one row of each key and version is left, as after some time. */
+/** Makes the engine merge now what it merges some time later: one row of each key and version is left. */
 const merged = async (store: Store) => {
   for (const table of SUMS) await store.command(`OPTIMIZE TABLE ${table} FINAL`);
 };
@@ -51,7 +51,7 @@ const totalsOf = async (store: Store) => {
   return { policyTotals, quoteDays };
 };
 
-test('a batch that a better decoder reads again, cut shorter, has its sums', async () => {
+test('sums match the facts after each batch that a better decoder reads again, cut shorter', async () => {
   const store = await begun();
   const before = writerOf(
     store,
@@ -73,7 +73,7 @@ test('a batch that a better decoder reads again, cut shorter, has its sums', asy
   expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
 });
 
-test('… also the last of it, whose writer is killed before an interval is left', async () => {
+test('sums match the facts after the rereading process is replaced in the middle of an interval', async () => {
   const store = await begun();
   const before = writerOf(
     store,
@@ -89,7 +89,7 @@ test('… also the last of it, whose writer is killed before an interval is left
   expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
 });
 
-test(`… from wherever it is read, by however many, and whoever goes on from there (seed ${SEED})`, async () => {
+test(`sums match the facts wherever rereading begins and however often the process changes (seed ${SEED})`, async () => {
   const whole = await begun();
   await writerOf(whole, LOG)(0, LOG.length);
   const expected = await totalsOf(whole);

@@ -52,7 +52,7 @@ interface Told {
   amount: number;
 }
 
-/** What would be served for hour ends up to a slot. */
+/** The values that would be served at the ends of hours up to a slot; absent ones are left out. */
 function toldBy({ accounts }: CarriedStory, of: Awaited<ReturnType<typeof stored>>, slot: number): Told[] {
   const hours = Array.from({ length: HOURS + 1 }, (_, at) => ({
     ...{ hour: FIRST_HOUR + at, slot: String(Math.max(1, at * HOUR_SLOTS)) },
@@ -78,17 +78,17 @@ const tables = async (store: Store) => ({
 });
 
 test.each(Array.from({ length: STORIES }, (_, at) => SEED + at))(
-  'wherever a log ends, an hour is what the chain had at its end or absent, and told where a stream carried the account (SEED=%i)',
+  'wherever a log ends, an hour is right or absent, and present where a stream carried the account (SEED=%i)',
   async (seed) => {
     const random = createRandom(seed);
     const story = carriedStory(random, ACCOUNTS);
     const entries = logOf(story.log);
     const store = await fresh();
-    /** How many wrong values would be served without what is known to be carried. */
+    /** How many wrong values would be served without the rows of carried_accounts. */
     let careless = 0;
     for (let at = 0; at < entries.length; ) {
       const size = 1 + Math.floor(random() * 80);
-      // The next owner of the partition knows nothing of the last.
+      // Each batch is applied by a new process, as after a takeover.
       const write = createMaterialiser({ store, programId: PROGRAM });
       const batch = entries.slice(at, at + size);
       await write(batchOf('accounts', batch));

@@ -90,8 +90,8 @@ async function dieWith(records: readonly LogRecord[]): Promise<void> {
 const manyOf = (slot: bigint): LogRecord[] =>
   Array.from({ length: 20 }, (_, n) => transaction(`filler ${slot} ${n}`, slot, [routed(1n, 'other')]));
 
-describe('a log that ends with its process', () => {
-  test('sums of a batch that was cut off do not stand beside more facts', async () => {
+describe('the in-process log, which ends with its process', () => {
+  test('sums match the facts after a batch was cut off, and after the next process adds facts', async () => {
     const early = transaction('early', 600n, [routed(5n, 'a')]);
     await dieWith([early, ...manyOf(600n), marker(600n)]);
     expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
@@ -99,7 +99,7 @@ describe('a log that ends with its process', () => {
     expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
   });
 
-  test('a start alone is no work done: when something was last applied stays as it was', async () => {
+  test('a start alone does not change when something was last applied', async () => {
     const times = () => store.query('SELECT max(applied_at) AS at, max(slot) AS slot FROM applied FINAL');
     await liveThrough([marker(30n)], 30n);
     const before = await times();
@@ -107,7 +107,7 @@ describe('a log that ends with its process', () => {
     expect(await times()).toEqual(before);
   });
 
-  test('a closed gap that was opened anew by what was cut off is counted for who is away meanwhile', async () => {
+  test('a closed gap that a batch reopened before it was cut off is counted as late', async () => {
     const gap = (closed: boolean): LogRecord => {
       return { kind: 'gap', fromSlot: 10n, toSlot: closed ? 10n : 20n, toTime: null, closed };
     };
@@ -120,7 +120,7 @@ describe('a log that ends with its process', () => {
     expect(await counted()).toEqual([{ late: '1' }]);
   });
 
-  test('a gap that is opened again is open, though the closing that was cut off came later in its log', async () => {
+  test('a reopened gap is open, though a cut-off batch had closed it at a higher offset', async () => {
     const gap = (toSlot: bigint, closed: boolean): LogRecord => {
       return { kind: 'gap', fromSlot: 10n, toSlot, toTime: null, closed };
     };

@@ -50,7 +50,7 @@ function differences(found: readonly unknown[] = [], expected: readonly unknown[
   ];
 }
 
-/** A store that fails from one of its writes on, before or after that is done. */
+/** A store of which one write fails, before or after it is done. */
 function mortal(store: Store, at: number, written: boolean): Store {
   let writes = 0;
   return {
@@ -65,7 +65,7 @@ function mortal(store: Store, at: number, written: boolean): Store {
 }
 
 test.each(Array.from({ length: LOGS }, (_, at) => SEED + at))(
-  'however a log of accounts is cut, cut off and handed in again, every table says the same (SEED=%i)',
+  'every table is the same however a log of accounts is cut, interrupted and reapplied (SEED=%i)',
   async (seed) => {
     const random = createRandom(seed);
     const pick = (below: number) => Math.floor(random() * below);

@@ -58,7 +58,7 @@ const CHAIN: TransactionRecord[] = [
   transaction('failed', 13n, [], { ...decides, payload: failed }),
   transaction('same', 14n, [routed(9n)], decides),
 ];
-/** What the stream brought of the same transactions, first and later. */
+/** What the stream brought of the same transactions; a second reading of one disputes the first. */
 const TOLD: TransactionRecord[][] = [
   [transaction('amounts', 10n, [routed(6n)], disputed), transaction('amounts', 10n, [routed(5n)], disputed)],
   [transaction('kind', 11n, [CLAIM], disputed)],
@@ -79,7 +79,7 @@ const OTHERS = [
 
 const isStanding = (row: unknown) => (row as { kind: string }).kind !== '';
 
-/** What readers see of a store, without which reading it comes from. */
+/** What readers see of a store; leaves out which reading a row comes from (`has_index`). */
 type Served = Tables & { last: unknown[]; keeper: unknown[] };
 async function served(store: Store): Promise<Served> {
   const tables = await readTables(store);
@@ -121,7 +121,7 @@ beforeAll(async () => {
 const take = (store: Store, entries: readonly LogEntry[]) =>
   createMaterialiser({ store, programId: PROGRAM })(batchOf('transactions', entries));
 
-test('a reading that decides has the last word over what the stream told, before it and behind it', async () => {
+test('a deciding reading overrides what the stream brought before it and what it brings later', async () => {
   const store = await emptyStore();
   const apply = createMaterialiser({ store, programId: PROGRAM });
   let next = 0n;
@@ -142,7 +142,7 @@ test('a reading that decides has the last word over what the stream told, before
   // An audit neither misses nor waits for what was taken out.
   for (const mint of ['mint', 'other']) expect(await unappliedOfMint(store, key(mint)), mint).toBe(0);
   expect((await differingMints(store, { first: '', last: '~' })).mints).toEqual([]);
-  // How the transaction left accounts is not known, except where the stream had what the chain has.
+  // The states that a transaction left are unknown, a hole, except where the stream had what the chain has.
   const holes = await store.query<{ after_slot: string }>(
     'SELECT after_slot FROM stream_holes ORDER BY after_slot',
   );
@@ -153,7 +153,7 @@ test('a reading that decides has the last word over what the stream told, before
   expect(await disputedSlots(store, 9)).toEqual([]);
 });
 
-test(`however the log is cut, cut off, mixed and handed in again, every figure is the chain's (SEED=${SEED})`, async () => {
+test(`every figure is the chain's however the log is cut, shuffled, interrupted and reapplied (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
   const pick = (below: number) => Math.floor(random() * below);
   for (let round = 0; round < 6; round += 1) {
@@ -185,7 +185,7 @@ test(`however the log is cut, cut off, mixed and handed in again, every figure i
   }
 });
 
-test('a writer that was paused brings nothing back of what was decided in one batch', async () => {
+test('a paused writer does not bring back facts that a deciding reading replaced meanwhile', async () => {
   const store = await emptyStore();
   const paused = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
@@ -209,7 +209,7 @@ test('a writer that was paused brings nothing back of what was decided in one ba
   expect(await served(store)).toMatchObject(facts);
 });
 
-test('a reading that decides and tells no time keeps the one that the stream told', async () => {
+test('a deciding reading without a block time keeps the time that the stream brought', async () => {
   const store = await emptyStore();
   const apply = createMaterialiser({ store, programId: PROGRAM });
   const told = [transaction('t', 10n, [routed(5n)]), transaction('t', 10n, [routed(6n)], disputed)];
@@ -235,7 +235,7 @@ test.each([
   ['derived_events', 'another'],
   ['a sum', 'its process'],
   ['a sum', 'another'],
-])('what a try undid that failed at %s is undone by the next, of %s', async (table, by) => {
+])('a decision that failed at %s is completed and announced by the next try, of %s', async (table, by) => {
   // An event that the chain does not have at all, and one that is another policy's.
   const told = [
     transaction('less', 1_100n, [routed(7n, 'lost'), routed(3n, 'lost')]),

@@ -71,7 +71,7 @@ const amounts = (tables: Tables) =>
   );
 
 describe('transactions whose logs were cut', () => {
-  test('count in every sum, and nothing but the profit of sweeps is missing', async () => {
+  test('count in every sum, and only the profit of sweeps is missing', async () => {
     const store = await applied(cut);
     expect(amounts(await standing(store))).toEqual(amounts(expected));
     const { policies, days, undated } = await incompleteState(store);
@@ -81,7 +81,7 @@ describe('transactions whose logs were cut', () => {
     expect(undated).toEqual([]);
   });
 
-  test('show one item for all events of a kind, marked as derived', async () => {
+  test('show one activity item, marked as derived, for all events of a kind', async () => {
     const store = await applied(cut);
     const [row] = expected.policyTotals as Totals[];
     const page = await activityPage(store, row?.mint ?? '', 200, 0, false);
@@ -97,7 +97,7 @@ describe('transactions whose logs were cut', () => {
     ['in one batch before', () => [[...cut, ...whole]]],
     ['in one batch after', () => [[...whole, ...cut]]],
     ['before, and again', () => [cut, whole, cut]],
-  ] as const)('leave nothing where they are read whole too: cut %s', async (_, batches) => {
+  ] as const)('leave no trace once they are read whole too: the cut logs come %s', async (_, batches) => {
     // As the only writer, a process that has written no derived event does not look for any.
     const store = await appliedTo(await embeddedDatabase(), batches() as LogRecord[][]);
     expect(await standing(store)).toEqual(expected);
@@ -110,12 +110,12 @@ describe('transactions whose logs were cut', () => {
       expect(counts.get(mint)?.row.row.count ?? 0).toBe(Number(event_count));
   });
 
-  test('leave nothing where other processes write beside', async () => {
+  test('leave no trace once they are read whole, also where several processes write to the database', async () => {
     const store = await applied(cut, whole);
     expect(await standing(store)).toEqual(expected);
   });
 
-  test('and that a paused writer brings after all are taken back all the same', async () => {
+  test('stay replaced by the whole reading where a paused writer stores their derived events late', async () => {
     const store = await applied([...cut, ...whole]);
     const late = await applied(cut);
     const rows = await late.query<Record<string, unknown>>(

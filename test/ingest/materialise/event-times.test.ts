@@ -41,7 +41,7 @@ beforeEach(() => {
   slot += CHAPTER;
 });
 
-/** Looks at every moment at which a reader might, and dies before one of the writes. */
+/** Calls `look` after every write, as a reader might look then, and is killed in place of one of them. */
 function watching(look: () => Promise<void>, diesAt = -1): Store & { writes(): number } {
   let writes = 0;
   const around = async (write: () => Promise<void>) => {
@@ -103,7 +103,7 @@ async function between(day: number, name: string) {
   return { noon, date, one, sides };
 }
 
-test('an event that is told its time is in its day at every moment, or the day is absent', async () => {
+test('while an event gets its time, its day is right or absent at every moment', async () => {
   const { noon, date, one, sides } = await between(0, 'late');
   await take([...sides, one({})]);
   expect(await servedOf(date)).toBe('6');
@@ -115,7 +115,7 @@ test('an event that is told its time is in its day at every moment, or the day i
   expect(await incompleteState(store)).toMatchObject({ undatedEvents: [] });
 });
 
-test('… also where it is the only one of its day', async () => {
+test('while the only event of a day gets its time, the day is missing, absent or right at every moment', async () => {
   const { noon, date, one } = await between(3, 'alone');
   await take([one({})]);
   const seen = new Set<unknown>();
@@ -127,7 +127,7 @@ test('… also where it is the only one of its day', async () => {
   expect(await servedOf(date)).toBe('2');
 });
 
-test('whoever is killed while it is told leaves a day that is absent, and something to be read again', async () => {
+test('a kill while an event gets its time leaves the day right, or absent and the event marked undated', async () => {
   let absences = 0;
   for (let diesAt = 0; ; diesAt += 2) {
     slot += CHAPTER;
@@ -141,7 +141,7 @@ test('whoever is killed while it is told leaves a day that is absent, and someth
     if (died && (await servedOf(date)) === null) {
       absences += 1;
       expect(await storedOf(name)).toMatchObject({ undated: true });
-      // As the comparison with the chain does.
+      // The verification reads such a transaction again.
       await take([one({ blockTime: noon + 4 })]);
     }
     if (died && (await storedOf(name))?.undated) continue;
@@ -152,7 +152,7 @@ test('whoever is killed while it is told leaves a day that is absent, and someth
   expect(absences).toBeGreaterThan(1);
 });
 
-test('a reading without a time that comes again takes it away for no moment', async () => {
+test('a repeated reading without a time never takes away the time that is known', async () => {
   const { noon, date, one, sides } = await between(9, 'again');
   await take([...sides, one({ blockTime: noon + 4 })]);
   const look = async () => expect(await servedOf(date)).toBe('6');
@@ -160,7 +160,7 @@ test('a reading without a time that comes again takes it away for no moment', as
   expect(await storedOf('again')).not.toHaveProperty('undated');
 });
 
-test('… nor does one in the same batch, whichever of them comes first', async () => {
+test('a reading without a time does not override one with a time in the same batch, in either order', async () => {
   for (const [day, isFirst] of [[17, true] as const, [18, false] as const]) {
     const name = `together ${day}`;
     const { noon, date, one } = await between(day, name);
@@ -172,7 +172,7 @@ test('… nor does one in the same batch, whichever of them comes first', async 
   }
 });
 
-test('a time is told by a reading that does not know the place in the block, too', async () => {
+test('a reading without an index in the block still gives an event its time', async () => {
   const { noon, date, one, sides } = await between(12, 'placeless');
   await take([...sides, one({ index: 7 })]);
   await take([one({ blockTime: noon + 4, index: null, order: 40, source: 'rpc' })]);
@@ -194,7 +194,7 @@ function cutPayload(): Uint8Array {
   return toGeyser({ ...tx, logs: [...logs.slice(0, 2), 'Log truncated'] }, false);
 }
 
-test('… also where its logs are cut, so that no whole reading told the place', async () => {
+test('a reading without an index still gives events of a transaction with cut logs their time', async () => {
   const { noon, date, one, sides } = await between(400, 'placeless and cut');
   const payload = cutPayload();
   await take([...sides, one({ payload, index: 7 })]);
@@ -244,7 +244,7 @@ test.each([
   ['neither logs nor inner instructions', 503, {}, unrecorded()],
   ['what a decision outranks', 506, { standing: 'decides', source: 'rpc' }, {}],
 ] as const)(
-  'a time is told by a reading with %s, too, of events that came whole without one',
+  'a reading with %s still gives a time to events that were read whole without one',
   async (what, day, before, told) => {
     const { noon, date, one, sides } = await between(day, what);
     await take([...sides, one({ index: 7, ...before })]);
@@ -263,7 +263,7 @@ test.each([
   },
 );
 
-test('… and where it is killed meanwhile, the same reading brings what it left', async () => {
+test('a kill while a reading with cut logs gives a time is made good by applying it again', async () => {
   let absences = 0;
   for (let diesAt = 0; ; diesAt += 1) {
     slot += CHAPTER;
@@ -287,7 +287,7 @@ test('… and where it is killed meanwhile, the same reading brings what it left
   expect(absences).toBeGreaterThan(0);
 });
 
-test('who keeps sums of passed hours is told of an event that a corrected time takes out of them, of no other of the current one', async () => {
+test('an event that a corrected time takes out of a passed hour is announced, other new events are not', async () => {
   let isTold = false;
   const onChanged = (changes: Changes) => {
     isTold = changes.has('events_by_slot');
@@ -308,7 +308,7 @@ test('who keeps sums of passed hours is told of an event that a corrected time t
   expect(await told(one({ blockTime: EVENING + 20, source: 'rpc' }))).toBe(true);
 });
 
-test('what was not written to its end is to be read again, and what was not struck out to its end is struck out again', async () => {
+test('a half-written transaction is reported as unwritten, a half-struck one still has traces to strike', async () => {
   const { noon, date, one } = await between(15, 'missing');
   const record = one({ blockTime: noon });
   for (let diesAt = 0; ; diesAt += 1) {

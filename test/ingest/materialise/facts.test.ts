@@ -71,7 +71,7 @@ const eventsOf = (name: string) =>
   );
 
 describe('a transaction', () => {
-  test('with an event of an unknown discriminator keeps its other events, and the position counts it', async () => {
+  test('with an event of an unknown discriminator keeps its other events at their positions', async () => {
     const unknown = Uint8Array.from([9, 9, 9, 9, 9, 9, 9, 9, 1]);
     const letters = await apply('transactions', [transaction('t', 5n, [routed(1n), unknown, routed(2n)])]);
     expect(letters).toMatchObject([
@@ -81,7 +81,7 @@ describe('a transaction', () => {
     expect(await unresolvedTransactions(store)).toEqual([]);
   });
 
-  test('with an event of ours that does not decode counts nothing, until a reading that is whole', async () => {
+  test('with a known event that does not decode counts nothing until it is read whole', async () => {
     const cut = routed(2n).subarray(0, 110);
     const letters = await apply('transactions', [transaction('t', 5n, [routed(1n), cut])]);
     expect(letters).toMatchObject([{ what: 'transaction', where: signatureOf('t') }]);
@@ -93,7 +93,7 @@ describe('a transaction', () => {
     expect(await unresolvedTransactions(store)).toEqual([]);
   });
 
-  test('that failed has no events, and is known', async () => {
+  test('that failed is stored as failed, without events', async () => {
     const payload = toGeyser(run([ours({ emit: routed(1n) })], true), false);
     await apply('transactions', [transaction('t', 5n, [], { payload })]);
     expect(await eventsOf('t')).toEqual([]);
@@ -101,7 +101,7 @@ describe('a transaction', () => {
     expect(await store.query('SELECT * FROM policy_transactions')).toEqual([]);
   });
 
-  test('that cannot be read is missing of the accounts that it names, until a reading that is whole', async () => {
+  test('that cannot be read is reported missing for the accounts that it names, until it is read whole', async () => {
     const { meta: _, ...bare } = SubscribeUpdateTransactionInfo.decode(
       transaction('t', 5n, [routed(1n)]).payload,
     );
@@ -120,7 +120,7 @@ describe('a transaction', () => {
     expect(await incompleteState(store)).toMatchObject({ count: 0, policies: [], days: [] });
   });
 
-  test('whose bytes are none is a dead letter, and the others of its batch count', async () => {
+  test('whose bytes do not decode becomes a dead letter, and the others of its batch count', async () => {
     const payload = Uint8Array.from([255, 255, 255]);
     const letters = await apply('transactions', [
       transaction('bad', 5n, [], { payload }),
@@ -134,7 +134,7 @@ describe('a transaction', () => {
     expect(await eventsOf('good')).toHaveLength(1);
   });
 
-  test('and many more of its batch are read with others in between, so that a member of a group says that it lives', async () => {
+  test('is decoded in turns with many others of its batch, so that a group member can send heartbeats', async () => {
     const records = Array.from({ length: 200 }, (_, at) => transaction(`t${at}`, 5n, [routed(1n)]));
     let turns = 0;
     let isRead = false;
@@ -146,7 +146,7 @@ describe('a transaction', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  test('and one with much data is a turn by itself: each of several partitions has one at a time', async () => {
+  test('with much data takes a decoding turn of its own', async () => {
     const payload = new Uint8Array(200_000);
     const records = Array.from({ length: 10 }, (_, at) => transaction(`t${at}`, 5n, [], { payload }));
     let turns = 0;
@@ -163,7 +163,7 @@ describe('a transaction', () => {
     const without = transaction('t', 5n, [routed(1n)], { index: null, order: 40, source: 'rpc' });
     await apply('transactions', [without]);
     expect(await eventsOf('t')).toMatchObject([{ tx_index: 40, has_index: 0 }]);
-    // No store takes such an index, and the batch would be retried for ever.
+    // ClickHouse refuses a negative index, so the batch would be retried for ever.
     await apply('transactions', [transaction('none', 5n, [routed(1n)], { index: -1, order: 41 })]);
     expect(await eventsOf('none')).toMatchObject([{ tx_index: 41, has_index: 0 }]);
     await apply('transactions', [transaction('t', 5n, [routed(1n)], { index: 3 })]);
@@ -171,7 +171,7 @@ describe('a transaction', () => {
     expect(await eventsOf('t')).toMatchObject([{ tx_index: 3, has_index: 1 }]);
   });
 
-  test('of a slot without a time is between its neighbours, until a reading tells the time', async () => {
+  test('of a slot without a time is dated between its neighbours, until a reading brings the time', async () => {
     const evening = { blockTime: EVENING };
     await apply('transactions', [
       transaction('before', 5n, [routed(1n)], evening),
@@ -185,7 +185,7 @@ describe('a transaction', () => {
     expect(await undatedEvents(store)).toEqual([]);
   });
 
-  test('of a slot without a time is between its neighbours however many such slots there are', async () => {
+  test('of a slot without a time is dated between its neighbours, however many such slots there are', async () => {
     const server = await freshDatabase();
     try {
       const materialise = createMaterialiser({ store: server, programId: PROGRAM });
@@ -210,7 +210,7 @@ describe('a transaction', () => {
     }
   });
 
-  test('says which events its policies have, once each', async () => {
+  test('is listed once for a policy that several of its events name', async () => {
     await apply('transactions', [transaction('t', 5n, [routed(1n), event('CreditNoted', { amount: 4n })])]);
     expect(await eventsOf('t')).toMatchObject([{ kind: 'Routed' }, { kind: 'CreditNoted' }]);
     const policies = await store.query<{ policy: string }>('SELECT policy FROM policy_transactions FINAL');
@@ -218,7 +218,7 @@ describe('a transaction', () => {
   });
 });
 
-test('an event of every kind is stored as of its policy, mint and quote asset', async () => {
+test('an event of every kind is stored with its policy, mint and quote asset', async () => {
   const drawn = [...EVENTS.values()].map((kind, at) => {
     const [fields] = fc.sample(anyStruct(kind), { seed: SEED + at, numRuns: 1 }) as [Record<string, unknown>];
     return { kind, fields };
@@ -258,7 +258,7 @@ describe('the place in the log', () => {
     ]);
   });
 
-  test('of all is the lowest, and none before every partition has a marker', async () => {
+  test('of the index is the lowest of all partitions, and null before every partition has a marker', async () => {
     expect(await lowestMarker(store, 4)).toBeNull();
     await apply('accounts', [marker(9n)], 0);
     await apply('accounts', [marker(8n)], 1);
@@ -279,7 +279,7 @@ describe('a gap', () => {
     ...change,
   });
 
-  test('is open until every partition has closed it, as far as the farthest behind has come', async () => {
+  test('is open until every partition has closed it, up to the slot of the one farthest behind', async () => {
     for (const partition of [0, 1]) await apply('transactions', [gap()], partition);
     await apply('transactions', [gap({ toSlot: 50n, toTime: 500 })], 0);
     expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 99n, toTime: 1_000, before: null }]);
@@ -291,7 +291,7 @@ describe('a gap', () => {
     expect(await openGaps(store)).toEqual([]);
   });
 
-  test('of one slot says which transaction could not be read, one of several does not', async () => {
+  test('of one slot names the transaction that could not be read, a longer one does not', async () => {
     const unread = { before: 'B', obstacle: { type: 'unread', signature: 'S' } } as const;
     for (const partition of [0, 1]) await apply('transactions', [gap({ toSlot: 0n, ...unread })], partition);
     expect(await openGaps(store)).toMatchObject([{ fromSlot: 0n, toSlot: 0n, before: 'B', signature: 'S' }]);
@@ -299,7 +299,7 @@ describe('a gap', () => {
     expect(await openGaps(store)).toEqual([{ fromSlot: 0n, toSlot: 99n, toTime: 1_000, before: 'B' }]);
   });
 
-  test('of one slot that a backfill has closed on some partitions alone is what the others have, by its name', async () => {
+  test('of one slot that a backfill closed on one partition alone stays open, with its unread transaction', async () => {
     const named = { obstacle: { type: 'unread', signature: 'S' } } as const;
     const left = { fromSlot: 0n, toSlot: 0n, toTime: 1_000, before: 'B', signature: 'S' };
     for (const partition of [0, 1])
@@ -311,7 +311,7 @@ describe('a gap', () => {
     expect(await openGaps(store)).toEqual([]);
   });
 
-  test('is read as far as the partition says that is least far, once each has closed it', async () => {
+  test('counts as read up to the lowest slot that its partitions name, once all have closed it', async () => {
     for (const partition of [0, 1]) await apply('transactions', [gap()], partition);
     const closed = (toSlot: bigint) => [gap({ toSlot, toTime: null, closed: true })];
     await apply('transactions', closed(600n), 0);
@@ -323,7 +323,7 @@ describe('a gap', () => {
     expect(await closedUpTo(store, [0n])).toEqual(new Map());
   });
 
-  test('is open before the facts behind it are written, and closed after those that close it', async () => {
+  test('is opened before the facts of its batch are written, and closed after them', async () => {
     const written: string[] = [];
     const watched: Store = {
       ...store,

@@ -31,7 +31,7 @@ function followedAfter(...records: MarkerRecord[]): Progress['followed'][] {
 }
 const both = (slot: bigint, blockTime: number | null) => Array(2).fill({ slot, blockTime });
 
-test('followed addresses of whose slot no time is known are no less far than they were told to be before', () => {
+test('followed addresses at a slot of unknown time keep the latest time known before', () => {
   expect(followedAfter(marker(10n), behind(11n, 10n))).toEqual(both(10n, timeAt(10n)));
   const next = [behind(12n, 10n), behind(12n, 10n), behind(13n, 11n)];
   expect(followedAfter(marker(10n), behind(11n, 10n), ...next)).toEqual(both(11n, timeAt(10n)));
@@ -40,17 +40,17 @@ test('followed addresses of whose slot no time is known are no less far than the
   expect(followedAfter(marker(10n), behind(11n, 10n), timed)).toEqual(both(12n, timeAt(12n)));
 });
 
-test('of a lower slot than was known, or where nothing was, nobody says a time', () => {
+test('followed addresses at a lower slot than before, or with nothing known before, have no time', () => {
   expect(followedAfter(behind(11n, 10n))).toEqual(both(10n, null));
   expect(followedAfter(marker(10n), behind(11n, 9n))).toEqual(both(9n, null));
   expect(followedAfter(marker(10n), behind(14n, 12n, timeAt(12n)), behind(15n, 11n))).toEqual(
     both(11n, null),
   );
-  // A batch says nothing about slots that were marked before it.
+  // A marker below the partition's last one is ignored.
   expect(followedAfter(marker(10n), behind(9n, 8n))).toEqual([null, null]);
 });
 
-test('a marker without a time leaves what was passed before it passed', () => {
+test('a marker without a time moves the slot on and keeps the time before it', () => {
   expect(followedAfter(marker(10n), undated(11n))).toEqual(both(11n, timeAt(10n)));
   expect(followedAfter(marker(10n), undated(11n), undated(11n), undated(12n))).toEqual(
     both(12n, timeAt(10n)),
@@ -59,7 +59,7 @@ test('a marker without a time leaves what was passed before it passed', () => {
   expect(followedAfter(marker(10n), behind(12n, 9n, timeAt(9n)), undated(13n))).toEqual(
     both(13n, timeAt(9n)),
   );
-  // A marker's own time is used where it has one; that of a repeated marker is known from before.
+  // Null: followed addresses are as far as the partition, whose own time is known, or none is known at all.
   expect(followedAfter(marker(10n), undated(11n), marker(12n))).toEqual([null, null]);
   expect(followedAfter(marker(10n), undated(10n))).toEqual([null, null]);
   expect(followedAfter(undated(10n), undated(11n))).toEqual([null, null]);

@@ -77,7 +77,7 @@ const unseen = async (of: Store, name: string) =>
     },
   );
 
-test('an hour keeps the last state that was seen in it, whatever came later of it, and none where none was', async () => {
+test('an hour keeps the last state seen in it, in whatever order states come', async () => {
   await materialise(
     store,
     [
@@ -109,7 +109,7 @@ test('an hour keeps the last state that was seen in it, whatever came later of i
   ]);
 });
 
-test('what is written to hours that were passed is counted, behind its rows, and nothing else is', async () => {
+test('rows written to passed hours are counted, after they are written, and no others are', async () => {
   const into = await fresh();
   const order: string[] = [];
   const noting: Store = {
@@ -125,7 +125,7 @@ test('what is written to hours that were passed is counted, behind its rows, and
     );
   const records = [state('a', 13n, 1n), marker(14n, 13n), state('a', 15n, 2n), state('a', 11n, 3n)];
   const write = createMaterialiser({ store: noting, programId: PROGRAM });
-  // It is not known yet how far the first batch's partition is.
+  // The process does not know yet how far the partition is, so the first batch counts.
   const [first, ...rest] = logOf(records);
   await write(batchOf('accounts', [first as (typeof rest)[number]]));
   expect(await counts()).toEqual([{ hour: 1, written: '1' }]);
@@ -140,7 +140,7 @@ test('what is written to hours that were passed is counted, behind its rows, and
   ]);
 });
 
-test('a marker that says followed addresses are not as far is where they are, and what they missed is a hole', async () => {
+test('a marker that says followed addresses are behind stores their slot, and what they missed is a hole', async () => {
   const into = await fresh();
   const behind = (
     slot: bigint,
@@ -170,7 +170,7 @@ test('a marker that says followed addresses are not as far is where they are, an
   ]);
 });
 
-test('a reading over RPC that says what is known counts as seen, in its hour, with the time of the state', async () => {
+test('a reading over RPC that repeats a state counts as seen in its hour, with the time of the state', async () => {
   const records = [state('b', 1n, 7n), read('b', 20n, 7n), read('b', 30n, 7n), state('b', 50n, 8n)];
   await materialise(store, records, [1]);
   expect(await kept(store, 'b')).toEqual([
@@ -182,7 +182,7 @@ test('a reading over RPC that says what is known counts as seen, in its hour, wi
   expect(await unseen(store, 'b')).toEqual([]);
 });
 
-test('a change that only a reading over RPC brings is kept beside the states, in whatever batch it comes', async () => {
+test('a change that only a reading over RPC shows is stored as unseen, however batches are cut', async () => {
   const of = (name: string) => [
     state(name, 1n, 7n),
     read(name, 5n, 7n),
@@ -196,7 +196,7 @@ test('a change that only a reading over RPC brings is kept beside the states, in
     expect(await unseen(store, name), name).toEqual([{ after_slot: '5', to_slot: '30' }]);
 });
 
-test('a streamed state that is no more than a reading tells that something may have been before it, a reading behind it nothing', async () => {
+test('a streamed state that is only a reading leaves an unseen change before it, a repeated reading none', async () => {
   const first = state('any', 30n, 9n, { source: 'rpc', writeVersion: 3n });
   for (const [name, sizes] of Object.entries({ 'by itself': [1], together: [3] })) {
     const address = rawKey(name);
@@ -209,7 +209,7 @@ test('a streamed state that is no more than a reading tells that something may h
   }
 });
 
-test('a state of a slot without a time says from when on nothing is known', async () => {
+test('a state of a slot without a time gets no hour and is stored as an unseen change', async () => {
   await materialise(store, [state('f', 1n, 7n), state('f', 30n, 9n, { blockTime: null })], [1]);
   expect(await kept(store, 'f')).toMatchObject([{ hour: 0, amount: '7' }]);
   expect(await unseen(store, 'f')).toEqual([{ after_slot: '29', to_slot: '30' }]);
@@ -223,7 +223,7 @@ const undated = { blockTime: null };
 test.each([
   ['in one batch', 9],
   ['in batches of their own', 1],
-])('an hour without a time has its state once it is told, whatever came behind it, %s', async (_, size) => {
+])('a state without a time enters its hour once the time comes, whatever came after, %s', async (_, size) => {
   const into = await fresh();
   const records = [
     ...[state('g', 1n, 7n), state('g', 13n, 8n, undated), state('g', 14n, 9n, undated), state('g', 30n, 1n)],
@@ -236,7 +236,7 @@ test.each([
     { hour: 1, amount: '8', seen: '13', at: '13' },
     { hour: 2, amount: '1', seen: '30', at: '30' },
   ]);
-  // From the state without a time on it is not known.
+  // The account is unknown from each state without a time on.
   expect(await unseen(into, 'g')).toEqual([
     { after_slot: '12', to_slot: '13' },
     { after_slot: '13', to_slot: '14' },
@@ -249,7 +249,7 @@ test.each([
   ['in one batch', 9],
   ['in batches of their own', 1],
 ])(
-  'an hour whose first slot had no time begins there once that is told, and what was before it holds until then, %s',
+  'an hour whose first slot had no time begins there once its time comes, so the hour before is known, %s',
   async (_, size) => {
     const into = await fresh();
     const untimed: LogRecord = { kind: 'marker', slot: 12n, parent: 11n, blockTime: null };
@@ -284,7 +284,7 @@ test.each([
   },
 );
 
-test('a reading without a time stands in the hour of its slot once that is told, one that repeats it does not', async () => {
+test('a reading without a time enters its hour once the time comes, one that repeats a state does not', async () => {
   const readAt = (slot: bigint, amount: bigint) => ({ ...read('h', slot, amount), ...undated });
   await materialise(store, [readAt(5n, 7n), readAt(8n, 7n), time('h', 8n)], [1]);
   expect(await kept(store, 'h')).toEqual([]);
@@ -299,7 +299,7 @@ test.each([
   ['in one batch', 9],
   ['in batches of their own', 1],
 ])(
-  'an hour in which a state was read again is as old as that, once its time is told, %s',
+  'an hour in which a state was only read again gets the time of that state once that comes, %s',
   async (_, size) => {
     const into = await fresh();
     await materialise(into, [state('j', 1n, 7n, undated), read('j', 20n, 7n)], [size]);
@@ -313,7 +313,7 @@ test.each([
   },
 );
 
-test(`however a log is cut, and whatever is handed in again, the rows are the same (SEED=${SEED})`, async () => {
+test(`rows are the same however a log is cut into batches and reapplied (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
   const pick = (below: number) => Math.floor(random() * below);
   const records: LogRecord[] = [];
@@ -355,7 +355,7 @@ test(`however a log is cut, and whatever is handed in again, the rows are the sa
   expect(await tables(again)).toEqual(expected);
 });
 
-test('where the stream left something out of a slot, an account is not known at the end of its hour, and from its next state on', async () => {
+test('an account left out of a slot is unknown at the end of that hour, and known from its next state on', async () => {
   const of = await fresh();
   const leftOut: LogRecord = { kind: 'unseen', address: rawKey('left'), slot: 8n };
   const states = [state('left', 5n, 5n), state('left', 14n, 14n)];
@@ -373,7 +373,7 @@ test('where the stream left something out of a slot, an account is not known at 
     const cover = createCover({ hours, holes: [] }, [left], []);
     return cover.lost({ address: key('left'), hour: 497_300 + hour - 1, seen }, 497_300 + hour) !== null;
   };
-  // The second hour begins some slots after the one with a missed change, or with the next slot.
+  // The second hour begins some slots after the slot with the missed change, or in the very next one.
   for (const second of [12, 9])
     expect([lost('5', 1, second), lost('14', 2, second)], `${second}`).toEqual([true, false]);
 });

@@ -67,7 +67,7 @@ function failing(store: Store, at: number, written: boolean): Store & { writes()
 }
 
 describe(`a batch that is interrupted (seed ${SEED})`, () => {
-  test('at any of its writes, and is handed out again, leaves what one undisturbed run leaves', async () => {
+  test('at any of its writes and applied again leaves the rows of an undisturbed run', async () => {
     await withStore(async (store) => {
       const whole = failing(store, -1, false);
       const apply = createMaterialiser({ store: whole, programId });
@@ -86,7 +86,7 @@ describe(`a batch that is interrupted (seed ${SEED})`, () => {
       await createMaterialiser({ store, programId })(batchOf('accounts', logs.accounts));
       for (const entries of batches) {
         for (let at = 0; ; at += 1) {
-          // The process dies at this write: the next one knows nothing of it.
+          // The process dies at this write: the next try is a new process, without its memory.
           const stage = failing(store, at, at % 2 === 1);
           const died = await createMaterialiser({ store: stage, programId })(
             batchOf('transactions', entries),
@@ -101,7 +101,7 @@ describe(`a batch that is interrupted (seed ${SEED})`, () => {
     });
   });
 
-  test('and cut elsewhere each time, leaves the same', async () => {
+  test('and cut differently at each try leaves the rows of an undisturbed run', async () => {
     const plan = fc.array(
       fc.record({
         topic: fc.constantFrom<Topic>('accounts', 'transactions'),
@@ -140,7 +140,7 @@ describe(`a batch that is interrupted (seed ${SEED})`, () => {
     );
   });
 
-  test('by the loss of its partition writes nothing from then on, and its successor completes it', async () => {
+  test('by losing its partition writes nothing more, and the next owner completes it', async () => {
     await withStore(async (store) => {
       await createMaterialiser({ store, programId })(batchOf('accounts', logs.accounts));
       let lost = false;
@@ -167,8 +167,8 @@ describe(`a batch that is interrupted (seed ${SEED})`, () => {
   });
 });
 
-describe('the order of a batch', () => {
-  test('is facts, sums over them, and last the place in the log', async () => {
+describe('the writes of a batch', () => {
+  test('are facts, then sums over them, and last the place in the log', async () => {
     await withStore(async (store) => {
       const written: string[] = [];
       const watched: Store = {
@@ -184,7 +184,7 @@ describe('the order of a batch', () => {
       };
       const apply = createMaterialiser({ store: watched, programId });
       await apply(batchOf('transactions', logs.transactions));
-      // First what cut logs make absent, where the seed has some, and accounts that events name before the events.
+      // Before them come rows about cut logs, where the seed has some, and accounts that the events name.
       const [names, ...order] = [...new Set(written)].filter(
         (table, at) => at > 1 || !['incomplete_transactions', 'derived_events'].includes(table),
       );

@@ -8,7 +8,7 @@ import { awaited } from '../../support/awaited.ts';
 import { freshDatabase } from '../../support/database.ts';
 
 const FIRST = 490_000;
-/** Longer than any test: sums that are kept meanwhile did not wait for history. */
+/** Longer than any test: sums that are stored meanwhile did not wait for the next look. */
 const A_DAY_MS = 86_400_000;
 
 let store: Store;
@@ -38,7 +38,7 @@ const kept = async () => {
   return rows.map(({ hour }) => hour - FIRST);
 };
 
-test('an hour that has passed is kept without waiting for the next look, once history is read', async () => {
+test('sums of a passed hour are stored once no gap is open, without waiting for the next look', async () => {
   await gap(0);
   await passes(2);
   const asked: string[] = [];

@@ -40,9 +40,9 @@ const gap = (fromSlot: bigint, toSlot: bigint, closed: boolean): GapRecord => ({
   ...{ kind: 'gap', fromSlot, toSlot, toTime: null, closed },
 });
 
-test('what whoever looks at the newest slots finds is not counted, what comes in further behind is, a batch once', async () => {
+test('events in the newest slots are not counted as late, older ones are, once a batch', async () => {
   expect(await take(at(1_001n), at(937n))).toBe(0);
-  // When it was applied the slot was among the newest, however far its batch goes.
+  // Before its batch was applied the slot was among the newest, however far the batch goes.
   expect(await take(marker(1_200n), at(990n))).toBe(0);
   expect(await take(at(1_136n))).toBe(1);
   expect(await take(at(900n), at(901n), marker(1_201n))).toBe(2);
@@ -51,11 +51,11 @@ test('what whoever looks at the newest slots finds is not counted, what comes in
   expect(await take(at(902n))).toBe(3);
 });
 
-test('a transaction without an event of a policy is none', async () => {
+test('an old transaction without an event of a policy is not counted as late', async () => {
   expect(await take(transaction('nothing', 900n, []))).toBe(0);
 });
 
-test('what history brings into a gap is told by its closing, and what comes behind that is counted', async () => {
+test('events inside an open gap are not counted as late, those outside or after its closing are', async () => {
   expect(await take(gap(500n, 800n, false), at(600n))).toBe(0);
   expect(await take(at(700n), gap(500n, 650n, false))).toBe(0);
   expect(await take(at(640n))).toBe(0);
@@ -64,7 +64,7 @@ test('what history brings into a gap is told by its closing, and what comes behi
   expect(await take(at(601n))).toBe(2);
 });
 
-test('a gap that is opened anew is counted, and neither its first opening nor any closing', async () => {
+test('reopening a closed gap is counted as late, its first opening and any closing are not', async () => {
   expect(await take(gap(500n, 800n, false), gap(500n, 500n, true))).toBe(0);
   expect(await take(gap(500n, 700n, false))).toBe(1);
   expect(await take(at(600n), gap(500n, 599n, false))).toBe(1);
@@ -77,14 +77,14 @@ test('a gap that is opened anew is counted, and neither its first opening nor an
   expect(await take(gap(500n, 800n, false))).toBe(3);
 });
 
-test('one that is read again opens no gap anew', async () => {
+test('a batch that is read again is not counted as reopening its gap', async () => {
   const opening = gap(500n, 800n, false);
   expect(await take(opening, gap(500n, 500n, true), at(1_001n), marker(1_001n))).toBe(0);
   next = 1n;
   expect(await take(opening, gap(500n, 500n, true), at(1_001n), marker(1_001n))).toBe(0);
 });
 
-test('one whose writer was killed once its gap stood open, or closed again, is counted by who takes it up, once', async () => {
+test('a reopened gap whose writer was killed after opening or closing it is counted once by the next process', async () => {
   await take(gap(500n, 800n, false), gap(500n, 500n, true));
   let fails = true;
   const killed: Store = {
@@ -108,7 +108,7 @@ test('one whose writer was killed once its gap stood open, or closed again, is c
   expect(await take(...again.slice(2))).toBe(2);
 });
 
-test('what the chain does not have is counted as it is taken out, and what others have written as they say so', async () => {
+test('striking an old transaction, and a request to recompute old slots, are counted as late', async () => {
   await take(at(1_001n, 'ghost'), marker(1_100n));
   const signature = encodeBase58(rawSignature('ghost'));
   const of = { policy: key('policy of mint'), mint: key('mint'), quoteMint: key('quote') };
@@ -122,7 +122,7 @@ test('what the chain does not have is counted as it is taken out, and what other
   expect(await askFor(512n)).toBe(2);
 });
 
-test('a batch that failed once its events stood is counted when it is tried again, once', async () => {
+test('a late batch that failed after its events were written is counted once, when it is tried again', async () => {
   let fails = true;
   const failing: Store = {
     ...store,

@@ -95,7 +95,7 @@ describe('an owner that is paused in mid-recompute and writes after its successo
     expect(await days('rollup')).toEqual(await days('facts'));
   });
 
-  test('would spoil both if a recompute carried no version of the log', async () => {
+  test('would spoil totals and days if a recompute carried no log offset as version', async () => {
     await latePausedOwner('policy_totals', unversioned, unversionedRow);
     expect(await sumsOfTotals(store)).not.toEqual(await sumsOfFacts(store));
     await store.command('DROP TABLE read_before');
@@ -107,7 +107,7 @@ describe('an owner that is paused in mid-recompute and writes after its successo
   });
 });
 
-describe('a batch that is written twice, cut elsewhere', () => {
+describe('a batch that is written twice, cut differently', () => {
   const cuts = [
     [0, 6],
     [3, 11],
@@ -119,12 +119,12 @@ describe('a batch that is written twice, cut elsewhere', () => {
     }
   }
 
-  test('counts once', async () => {
+  test('counts once in the sums', async () => {
     await applyTwice();
     expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
   });
 
-  test('would count twice in totals that are added to', async () => {
+  test('would count twice in totals that a materialized view adds to', async () => {
     await store.command(
       `CREATE TABLE added (mint String, routed UInt128, events UInt64) ENGINE = SummingMergeTree ORDER BY mint`,
     );

@@ -16,7 +16,7 @@ import { account, batchOf, key, logOf, PROGRAM, rawKey } from './support/records
 const READ = (1n << 64n) - 1n;
 const logger = createLogger('silent', 'test');
 const { signal } = new AbortController();
-/** No slot rests longer than until the next round. */
+/** No backoff: each slot is asked for again in the next round. */
 const restless = { isWaiting: () => false, noteUnknown: () => {} };
 
 let store: Store;
@@ -62,19 +62,19 @@ const DATED = { slot: '8', block_time: '80', fees_claimed: '1' };
 test.each([
   ['in one batch', true],
   ['in batches of their own', false],
-])('a state that was read without a time has that of its slot once it is told, %s', async (_, together) => {
+])('a state that was read without a time gets that of its slot by a time record, %s', async (_, together) => {
   const { read, time, after } = accountOf();
   // A later reading of the same state does not move its time.
   expect(await after([read(8), read(12, 120), time(8)], together)).toEqual(DATED);
 });
 
-test('a log that is read again dates it again, and a reading behind it moves nothing', async () => {
+test('a log that is read again dates the state the same, and a later reading does not move its time', async () => {
   const { read, time, after } = accountOf();
   expect(await after([read(8), time(8)], false, 2)).toEqual(DATED);
   expect(await after([read(8), time(8), read(12, 120)])).toEqual(DATED);
 });
 
-test('the time of a slot that another state has come behind dates nothing, nor that of another slot', async () => {
+test('a time record dates neither a newer state nor a state of another slot', async () => {
   const newer = { slot: '9', block_time: '90', fees_claimed: '9' };
   const [one, other, third] = [accountOf(), accountOf(), accountOf()];
   expect(await one.after([one.read(8), one.streamed(9), one.time(8)], false)).toEqual(newer);
@@ -83,7 +83,7 @@ test('the time of a slot that another state has come behind dates nothing, nor t
   expect(undated).toEqual({ ...DATED, block_time: null });
 });
 
-test('who died behind writing times, and told nobody, has who applies the batch again tell of those accounts', async () => {
+test('accounts that a process dated before it died are announced by the one that applies the batch again', async () => {
   const changed: string[][] = [];
   const tellsNobody: Store = {
     ...store,
@@ -104,7 +104,7 @@ test('who died behind writing times, and told nobody, has who applies the batch 
   expect(await after([])).toEqual(DATED);
 });
 
-test('what has no time is found, asked for until a node tells it, and told to the log', async () => {
+test('the time of an undated state is requested until a node knows it, then appended to the log', async () => {
   for (const table of ['policies', 'undated_hours']) await store.command(`TRUNCATE TABLE ${table}`);
   const { read, time, after } = accountOf();
   await after([read(8)]);
@@ -125,7 +125,7 @@ test('what has no time is found, asked for until a node tells it, and told to th
   expect(await options.store.undatedStates('', 10)).toEqual([]);
 });
 
-test('the time of a state is asked for though others came behind it, once for all that wait for it, and its hour comes', async () => {
+test('the time of a superseded state is requested too, once per slot, and fills its hour', async () => {
   for (const table of ['policies', 'undated_hours']) await store.command(`TRUNCATE TABLE ${table}`);
   const [one, other, third, fourth] = [accountOf(), accountOf(), accountOf(), accountOf()];
   // Hours 0, without a time, and 2.
@@ -177,7 +177,7 @@ test('the time of a state is asked for though others came behind it, once for al
   expect(asked).toEqual([]);
 });
 
-test('states of every table are looked for', async () => {
+test('undated states are found in every table of latest states', async () => {
   const found = async () => (await storedState(store).undated?.undatedStates('', 100)) ?? [];
   expect(LATEST_TABLES.length).toBeGreaterThan(5);
   for (const table of LATEST_TABLES) await store.command(`TRUNCATE TABLE ${table}`);
@@ -189,7 +189,7 @@ test('states of every table are looked for', async () => {
   for (const table of LATEST_TABLES) await store.command(`TRUNCATE TABLE ${table}`);
 });
 
-test('a slot that no node can be asked for, and more than are asked for in one go, keep none of the others', async () => {
+test('neither a slot whose request fails nor thousands of accounts waiting for one slot hold up others', async () => {
   const states = Array.from({ length: 120 }, (_, slot) => ({ address: key(`${slot}`), slot: BigInt(slot) }));
   states.sort((a, b) => (a.address < b.address ? -1 : 1));
   // For each slot as many as are looked at in one round.
@@ -227,7 +227,7 @@ test('a slot that no node can be asked for, and more than are asked for in one g
   expect(new Set(told)).toEqual(new Set(known));
 });
 
-test('a slot that no node knows the time of is asked for ever more seldom, and keeps none of the others', async () => {
+test('slots whose time no node knows are requested less and less often, and hold up no others', async () => {
   const HOPELESS = 200;
   const hours = Array.from({ length: HOPELESS }, (_, slot) => ({ address: key('one'), slot: BigInt(slot) }));
   let clock = 0;
@@ -248,7 +248,7 @@ test('a slot that no node knows the time of is asked for ever more seldom, and k
     await dateStates(options);
     clock += 30_000;
   };
-  // A day.
+  // A day of rounds.
   for (let goes = 0; goes < 2_880; goes += 1) await go();
   expect(asked.size).toBe(HOPELESS);
   const times = [...asked.values()];

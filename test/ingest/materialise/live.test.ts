@@ -14,14 +14,14 @@ const SEED = Number(process.env.SEED ?? 20_261_122);
 const TOTALS = ['policy_totals', 'quote_days', 'kind_spans'];
 const TABLES = [...TOTALS, 'policy_spans', 'quote_spans'];
 
-/** One has a process that goes on; in the other the engine makes all sums, as for a process that knows nothing. */
+/** `live` has a process that goes on; in `anew` ClickHouse computes all sums, as for a process that remembers nothing. */
 let [live, anew]: Store[] = [];
 beforeAll(async () => {
   [live, anew] = await Promise.all([embeddedDatabase('several'), embeddedDatabase('several')]);
 });
 afterAll(() => Promise.all([live?.close(), anew?.close()]));
 
-/** A store that notes for which tables the engine makes sums. */
+/** A store that records the statements with which ClickHouse computes sums. */
 function counting(store: Store): { store: Store; statements: string[] } {
   const statements: string[] = [];
   const command: Store['command'] = async (sql, params) => {
@@ -54,7 +54,7 @@ const batch = fc.record({
   isLed: fc.boolean(),
 });
 
-test(`sums made in the process are those that the engine makes (seed ${SEED})`, async () => {
+test(`sums made in the process equal those that ClickHouse computes (seed ${SEED})`, async () => {
   const [one, other] = [live as Store, anew as Store];
   const { store, statements } = counting(one);
   const writer = () => createMaterialiser({ store, programId: PROGRAM });
@@ -93,7 +93,7 @@ test(`sums made in the process are those that the engine makes (seed ${SEED})`, 
   expect(inProcess).toBeGreaterThan(0);
 });
 
-describe('spans that are kept back', () => {
+describe('sums of slot intervals that are held back in memory', () => {
   const PARTITION = 5;
   const interval = (at: number) => BigInt(NARROWEST * (8_000_000 + at));
   const sumOfSpans = async (store: Store, upTo = interval(9)) => {
@@ -116,7 +116,7 @@ describe('spans that are kept back', () => {
       );
   };
 
-  test('are written once another interval is touched, and by who takes over', async () => {
+  test('are written once another interval is touched, or by the process that takes over', async () => {
     const one = live as Store;
     const write = writer(one);
     for (let offset = 0; offset < 4; offset += 1) await write(offset, interval(0) + BigInt(offset));
@@ -130,7 +130,7 @@ describe('spans that are kept back', () => {
     expect(await sumOfSpans(one)).toBe(9);
   });
 
-  test('lack nothing that another wrote before the partition came back, though its first batch brings no event', async () => {
+  test('include what another process wrote before the partition came back, after a batch without events', async () => {
     const [own, other] = [PARTITION + 2, interval(7)];
     const write = (by: ReturnType<typeof createMaterialiser>, offset: number, records: LogRecord[]) =>
       by(batchOf('transactions', logOf(records, BigInt(offset)), { partition: own }));
@@ -150,7 +150,7 @@ describe('spans that are kept back', () => {
     expect(row?.routed).toBe('101111');
   });
 
-  test('are written by who takes over without taking from what comes again shorter, where it dies before the rest', async () => {
+  test('are right after the next process dies while writing them, and its batch comes again shorter', async () => {
     const own = PARTITION + 3;
     const event = (offset: number, at: number) =>
       transaction(`shorter ${offset}`, interval(at) + BigInt(offset), [
@@ -184,7 +184,7 @@ describe('spans that are kept back', () => {
     ).toEqual([{ routed: '11111' }, { routed: '11111' }]);
   });
 
-  test('are told to be there once they are: whoever dies while they are made leaves them to be made', async () => {
+  test('are written before kind_spans, which tells that they are: a process killed earlier writes none of it', async () => {
     const own = { partition: PARTITION + 4, offset: 7n, owned: () => true };
     const told = async (diesAt: number) => {
       const tables: string[] = [];
@@ -204,7 +204,7 @@ describe('spans that are kept back', () => {
     expect((await told(3)).at(-1)).toBe('kind_spans');
   });
 
-  test('leave no day with an event that has gone to another, whoever is told of that', async () => {
+  test('do not keep an event in the day that a corrected time took it from, by whichever process', async () => {
     const at = interval(5);
     const told = (offset: number, name: string, index: null | 1, days: number) =>
       batchOf(
@@ -226,7 +226,7 @@ describe('spans that are kept back', () => {
     ).toEqual([{ events: '1' }, { events: '0' }, { events: '1' }]);
   });
 
-  test('are written by who takes over, though a batch that was cut off went on elsewhere', async () => {
+  test('are written by the process that takes over, though a cut-off batch began another interval', async () => {
     const one = live as Store;
     const write = writer(one);
     for (let offset = 9; offset < 13; offset += 1) await write(offset, interval(3) + BigInt(offset));
@@ -246,7 +246,7 @@ describe('spans that are kept back', () => {
   });
 });
 
-test('at the tip of the chain nothing is read back and the engine makes no sum', async () => {
+test('at the tip of the chain the database is neither queried nor asked to compute sums', async () => {
   const { store, statements } = counting(live as Store);
   const questions: string[] = [];
   const query: Store['query'] = (sql, params) => {

@@ -14,7 +14,7 @@ const gap = (fromSlot: bigint, change: Partial<GapRecord>): GapRecord => ({
   ...change,
 });
 
-test('the gaps that a partition has closed are copied by a batch that tells of one, which leaves those before it alone', () => {
+test('a batch with a gap record works on a copy of the known gaps, one without shares them', () => {
   const gaps = new Map([[5n, CLOSED]]);
   const before: Progress = {
     ...{ topic: 'transactions', partition: 0, offset: -1n, slot: 0n, blockTime: null, lastSignature: null },
@@ -29,7 +29,7 @@ test('the gaps that a partition has closed are copied by a batch that tells of o
   expect([...gaps]).toEqual([[5n, CLOSED]]);
 });
 
-test('rows of a batch go by what was before it and by what it told before', () => {
+test('gap rows of a batch depend on the gaps before it and on its own earlier records', () => {
   const before = new Map([[5n, CLOSED]]);
   const told = [gap(5n, { toSlot: 30n }), gap(5n, { toSlot: 20n }), gap(5n, { toSlot: 5n, closed: true })];
   const { opened, progressed } = gapRows(

@@ -33,8 +33,8 @@ const NOTHING: Amounts = [0n, 0n];
 const timeOf = (amount: bigint): number => EVENING + Number(amount % 2n) * 86_400;
 
 /**
- * Each partition's: most events are of the newest interval of slots, some transactions are told a second time, which may tell their
- * time, and some batches will have markers alone.
+ * A log for each partition: most events are in the newest slot interval, some transactions come a second time, which may
+ * bring their block time, and some batches will have markers only.
  */
 function logs(): Logged[][] {
   return Array.from({ length: PARTITIONS }, (_, partition) => {
@@ -151,7 +151,7 @@ const sumsIn = (store: Store) =>
     ),
   );
 
-test(`whoever has a partition, for however long, and whatever fails: sums are those of the log (seed ${SEED})`, async () => {
+test(`sums are those of the log, whichever process has a partition and whatever write fails (seed ${SEED})`, async () => {
   const [one, other] = [unkind as Store, kind as Store];
   const world: World = { isCalm: false, late: [] };
   const writers = Array.from({ length: WRITERS }, () => createWriter(one, world));

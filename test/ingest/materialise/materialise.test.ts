@@ -62,7 +62,7 @@ async function apply(topic: Topic, log: readonly LogEntry[], cuts: readonly numb
 let programId: Uint8Array | null = null;
 
 describe(`batches of the log (seed ${SEED})`, () => {
-  test('replayed and cut elsewhere change no row', async () => {
+  test('replayed and cut differently change no row', async () => {
     const chain = await chainOf(120);
     programId = decodeKey(chain.programId);
     const { accounts, transactions } = recordsOf(chain);
@@ -80,7 +80,7 @@ describe(`batches of the log (seed ${SEED})`, () => {
     expect(await tables()).toEqual(once);
   });
 
-  test('an owner that was paused in mid-recompute and writes late loses', async () => {
+  test('stale sums that a paused owner writes late do not replace the newer ones', async () => {
     const chain = await chainOf(60);
     programId = decodeKey(chain.programId);
     const log = logOf(recordsOf(chain).transactions);
@@ -102,7 +102,7 @@ describe(`batches of the log (seed ${SEED})`, () => {
     expect(await tables()).not.toEqual(right);
   });
 
-  test('additive totals would be wrong after a replay: the facts count once', async () => {
+  test('replayed in part count each event once, in the facts and in the sums', async () => {
     const chain = await chainOf(40);
     programId = decodeKey(chain.programId);
     const log = logOf(recordsOf(chain).transactions);
@@ -120,7 +120,7 @@ describe(`batches of the log (seed ${SEED})`, () => {
     expect(summed?.n).toBe(ofPolicies?.n);
   });
 
-  test('of a partition that was taken away write nothing more', async () => {
+  test('of a partition that was taken away fail and are not marked as applied', async () => {
     const chain = await chainOf(30);
     programId = decodeKey(chain.programId);
     const materialise = createMaterialiser({ store, programId: programId as Uint8Array });
@@ -131,7 +131,7 @@ describe(`batches of the log (seed ${SEED})`, () => {
 });
 
 describe('a malformed state', () => {
-  test('is a dead letter with what, where and why, and the last good state stays', async () => {
+  test('becomes a dead letter with kind, address, reason and bytes; the last valid state stays', async () => {
     const chain = await chainOf(30);
     programId = decodeKey(chain.programId);
     const { accounts } = recordsOf(chain);

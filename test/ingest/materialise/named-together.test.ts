@@ -33,13 +33,13 @@ function writer() {
 }
 
 test.each([0, 1, 2])(
-  'each of three venue accounts that one transaction registers is named, where %i of its events were heard',
+  'three venue accounts that one transaction registers are all named where its logs show %i of its events',
   async (heard) => {
     const names = ['a', 'b', 'c'];
     const take = writer();
     await take(registering(SLOT, names, heard));
     expect(await named()).toEqual(all(...names));
-    // One item stands for all, and no single token account for it.
+    // One derived item stands for all of them, and shows no token account.
     const rows = await activityPage(store, key('mint'), 10, 0, false);
     expect(rows.map((row) => itemOf(row).summary)).toEqual([{ kind: 'Remote' }]);
     await take(registering(SLOT, names, 3));
@@ -48,7 +48,7 @@ test.each([0, 1, 2])(
   },
 );
 
-test('and by nobody any more once the chain does not have it', async () => {
+test('venue accounts that only a struck transaction registered are no longer named', async () => {
   const take = writer();
   await take(registering(SLOT, ['a', 'b'], 0));
   const ghost = [{ signature: encodeBase58(rawSignature('registers')), slot: SLOT }];

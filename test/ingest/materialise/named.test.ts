@@ -73,7 +73,7 @@ const registered = (mint: string, venue: string): Uint8Array =>
     mint,
   );
 
-test(`what is unread is what events name as they stand (SEED=${SEED})`, async () => {
+test(`unread accounts are those that standing events name and that are not stored (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
   const kept = await createKept();
   const { onChanged } = kept;
@@ -124,7 +124,7 @@ test(`what is unread is what events name as they stand (SEED=${SEED})`, async ()
   }
   expect(seen.size).toBeGreaterThan(3);
 
-  // A store from before this table existed, and the same log in a new store.
+  // The migration fills the table in a store from before it existed, and the same log fills it anew.
   const held = () => store.query('SELECT * FROM named_accounts FINAL ORDER BY ALL');
   const before = await expectTheSame();
   const names = await held();
@@ -140,7 +140,7 @@ test(`what is unread is what events name as they stand (SEED=${SEED})`, async ()
   expect(await held()).toEqual(names);
 });
 
-test('a name that only a transaction has which the chain does not have is not waited for, and is when it comes', async () => {
+test('a policy that only a struck transaction names is not unread, until another transaction names it', async () => {
   const apply = createMaterialiser({ store, programId: PROGRAM });
   const before = await unreadCount();
   const ghost = transaction('ghost', 90n, [registered('only a ghost', 'spot')]);
@@ -157,7 +157,7 @@ test('a name that only a transaction has which the chain does not have is not wa
   expect(await expectTheSame()).toBe(before + 1);
 });
 
-test('a name is written once by a process, and again where its batch did not stand', async () => {
+test('a process writes a name once, and again where its batch failed', async () => {
   const inserted: number[] = [];
   let broken: string | null = 'named_accounts';
   const counting: Store = {

@@ -54,14 +54,14 @@ function* spoilt(value: object): Generator<object> {
 
 const SPOILT = READINGS.flatMap((reading) => [...spoilt(reading)]);
 
-test('a reading that is none, or of a later version, is no record', () => {
+test('a reading that lacks a field, or has one of another type, does not decode as a record', () => {
   for (const reading of READINGS) expect(decodeRecord(written(reading))).toMatchObject({ reading });
   expect(SPOILT.length).toBeGreaterThan(80);
   for (const reading of SPOILT)
     expect(() => decodeRecord(written(reading)), JSON.stringify(reading)).toThrow(UnreadableRecordError);
 });
 
-test('what is no record keeps nothing behind it out: it is a letter in its place', async () => {
+test('an entry that does not decode becomes a dead letter, and the entry behind it is applied', async () => {
   const texts = ['{"a":😀}', '{"type":"of_a_later_version"}', '{}', '5', 'null', '[]', ''];
   const values = [...texts.map(framed), ...SPOILT.map(written)];
   const last: Reading = { type: 'venue_status', venue: 'perp', ok: true, error: 'cut in \ud83d' };

@@ -18,7 +18,7 @@ const at = (name: string, offset: bigint) =>
   batchOf('transactions', logOf([transaction(name, 5n, [routed(7n)])], offset));
 const routedSoFar = async () => (await policyTotals(store, [key('mint')])).get(key('mint'))?.routed;
 
-test('a batch that leaves something of history out is refused with what is to be read next', async () => {
+test('a batch that skips an offset is refused with the next offset to apply', async () => {
   const materialise = createMaterialiser({ store, programId: PROGRAM });
   await materialise(at('a', 0n));
   await expect(materialise(at('c', 2n))).rejects.toMatchObject({
@@ -32,7 +32,7 @@ test('a batch that leaves something of history out is refused with what is to be
   expect(await routedSoFar()).toBe('21');
 });
 
-test('of readings the newest is enough', async () => {
+test('a batch of readings may skip offsets', async () => {
   const materialise = createMaterialiser({ store, programId: PROGRAM });
   await expect(materialise(batchOf('readings', logOf([], 9n)))).resolves.toBeUndefined();
 });
@@ -51,13 +51,13 @@ const applied = new Map([
   ['transactions/0', place],
 ]);
 
-test('a log that goes on where the database ends is the right one', async () => {
+test('a log that goes on where the database ends is accepted', async () => {
   await expect(assertSameLog(log(0n, 3n), 'x', 'index', applied)).resolves.toBeUndefined();
   await expect(assertSameLog(log(3n, 9n), 'x', 'index', applied)).resolves.toBeUndefined();
   await expect(assertSameLog(log(0n, 0n), 'x', 'index', new Map())).resolves.toBeUndefined();
 });
 
-test('a log that ends before what is applied is another log, and is refused', async () => {
+test('a log that ends before what is applied is refused as another log', async () => {
   await expect(assertSameLog(log(0n, 2n), 'x', 'index', applied, 1)).rejects.toThrow(
     /^index was filled from another log, or this one has lost its end: 2 of x-accounts\/0 is applied, which ends at 2\./,
   );
@@ -70,7 +70,7 @@ test('a log that has lost its end is not written to; one that has lost its begin
   await expect(assertLogReachesApplied(log(4n, 9n), 'x', 'index', applied)).resolves.toBeUndefined();
 });
 
-test('a leader that stood still, and does not know yet that another leads, is asked again', async () => {
+test('a log that seems too short is asked again, since a stale leader may have answered', async () => {
   const ends = [2n, 2n, 2n, 2n, 3n];
   const stale = {
     ...log(0n, 3n),
@@ -80,7 +80,7 @@ test('a leader that stood still, and does not know yet that another leads, is as
   expect(ends).toEqual([]);
 });
 
-test('a log that lost its end and has grown past it is seen by what is newer than what was applied', async () => {
+test('a log that lost its end and grew past it is recognised by newer records at applied offsets', async () => {
   await expect(assertLogReachesApplied(log(0n, 9n, [10, 90, 91]), 'x', 'index', applied, 1)).rejects.toThrow(
     /^index was filled from another log, or .* grown past it: of x-accounts\/0 what is before 3 is applied .* but 1 was written later\. .*KAFKA_TOPIC_PREFIX/,
   );
@@ -94,7 +94,7 @@ test('a log that lost its end and has grown past it is seen by what is newer tha
   ).resolves.toBeUndefined();
 });
 
-test('when the newest record was appended is kept with the place, across batches and processes', async () => {
+test('the newest append time is stored with the applied place, across batches and processes', async () => {
   const apply = (name: string, offset: bigint, writtenAt: number) =>
     createMaterialiser({ store, programId: PROGRAM })({ ...at(name, offset), partition: 7, writtenAt });
   await apply('a', 0n, 70);
@@ -104,7 +104,7 @@ test('when the newest record was appended is kept with the place, across batches
   expect((await appliedPlaces(store)).get('transactions/7')).toEqual({ offset: 2n, writtenAt: 80 });
 });
 
-test('a log whose beginning is deleted before it was applied is refused', async () => {
+test('a log whose records were deleted before they were applied is refused', async () => {
   await expect(assertSameLog(log(4n, 9n), 'x', 'index', applied, 1)).rejects.toThrow(
     /^index has nothing of x-accounts\/0 from 3 on, and retention has deleted what is before 4\./,
   );

@@ -47,7 +47,7 @@ async function stored() {
 test.each([
   ['in one batch', true],
   ['in batches of their own', false],
-])('a reading of the same state moves nothing, %s', async (_, together) => {
+])('a reading that repeats the stored state changes nothing, %s', async (_, together) => {
   const same = { slot: '5', block_time: '50', source: 'stream', signed: 1, fees_claimed: '1' };
   expect(await after([streamed(5), read(8)], together)).toEqual(same);
   expect(await after([streamed(5), read(8), read(9), read(8)], together)).toEqual(same);
@@ -64,7 +64,7 @@ test.each([
 test.each([
   ['in one batch', true],
   ['in batches of their own', false],
-])('a reading that is older than what the stream has told never wins, %s', async (_, together) => {
+])('a reading that is older than the streamed state never replaces it, %s', async (_, together) => {
   const now = { slot: '9', fees_claimed: '1' };
   expect(await after([streamed(9), read(8, another)], together)).toMatchObject(now);
   expect(await after([streamed(5, another), streamed(9), read(8, another)], together)).toMatchObject(now);
@@ -74,7 +74,7 @@ test.each([
   });
 });
 
-test('a reading behind an older state that comes late is compared with what is stored, wherever the log is cut', async () => {
+test('a reading after a late older state is compared with the stored state, wherever the log is cut', async () => {
   const kept = { slot: '5', block_time: '50', source: 'stream', signed: 1, fees_claimed: '1' };
   const brought = { slot: '8', block_time: '80', source: 'rpc', signed: 0, fees_claimed: '9' };
   const logs = [
@@ -98,7 +98,7 @@ test('a reading behind an older state that comes late is compared with what is s
   }
 });
 
-test('of what the stream brings nothing is asked: readings alone are compared, all of a batch at once', async () => {
+test('streamed states are stored without a query, the readings of a batch with one for all', async () => {
   const asked: string[] = [];
   const watched: Store = {
     ...store,
@@ -114,7 +114,7 @@ test('of what the stream brings nothing is asked: readings alone are compared, a
   expect(asked).toHaveLength(1);
 });
 
-test('a reading that is read again from the log moves nothing either', async () => {
+test('a reading that is read again from the log changes nothing', async () => {
   const log = logOf([streamed(5), read(8)]);
   for (let times = 0; times < 2; times += 1) {
     const materialise = createMaterialiser({ store, programId: PROGRAM });
@@ -125,7 +125,7 @@ test('a reading that is read again from the log moves nothing either', async () 
   expect(rows).toEqual([{ slot: '5' }]);
 });
 
-test('a streamed state behind a reading of its own hour is news of hours: they may be known further than they were', async () => {
+test('a streamed state that comes after a reading of a later slot announces that hours may have changed', async () => {
   const hour = 3_600;
   const [before, passed, late, reading] = [hour - 50, hour + 50, hour + 100, hour + 150];
   const changed: string[][] = [];
@@ -142,6 +142,6 @@ test('a streamed state behind a reading of its own hour is news of hours: they m
   ];
   for (const entry of logOf(records)) await materialise(batchOf('accounts', [entry]));
   const ofHours = changed.map((tables) => tables.includes('account_hours'));
-  // Only the late state changes what the hour before the marker's ended with.
+  // Only the late state tells how long the first one held, and so how the passed hour ended.
   expect(ofHours.slice(-3)).toEqual([false, true, false]);
 });

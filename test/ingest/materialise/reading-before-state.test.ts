@@ -108,7 +108,7 @@ async function written(cut: number, times: number): Promise<Store> {
   const entries = logOf([...turns.flat(), ...MARKERS]);
   for (let at = 0; at < entries.length; at += cut)
     for (let time = 0; time < times; time += 1)
-      // The next owner of the partition knows nothing of the last.
+      // Each batch is applied by a new process, as after a takeover.
       await createMaterialiser({ store, programId: PROGRAM })(
         batchOf('accounts', entries.slice(at, at + cut)),
       );
@@ -133,7 +133,7 @@ async function toldBy(store: Store): Promise<Map<string, (number | null)[]>> {
   }));
   const byAddress = Map.groupBy(rows, ({ address }) => address);
   const told = new Map<string, (number | null)[]>();
-  // One history is made of three accounts.
+  // Unseen changes are read for the three accounts of a policy at a time.
   for (const some of chunks(CASES, 3)) {
     const [policy = '', bankroll = '', pool = ''] = some.map(({ name }) => key(name));
     const unseen = await unseenChanges(store, { policy, bankroll, pool });
@@ -158,7 +158,7 @@ beforeAll(async () => {
   whole = await written(100_000, 1);
 });
 
-test('readings over RPC stand in the log before states that they saw: every hour is known once these have come', async () => {
+test('hours are known once the stream brings states that readings before them in the log had seen', async () => {
   const told = await toldBy(whole);
   for (const one of CASES) expect(told.get(one.name), one.name).toEqual(truthOf(one));
   const rows = await whole.query('SELECT * FROM brought_changes FINAL');
@@ -168,7 +168,7 @@ test('readings over RPC stand in the log before states that they saw: every hour
 test.each([
   ['in batches', 150, 1],
   ['in batches that are handed in twice', 400, 2],
-])('the same is stored and told however the log is cut, %s', async (_, cut, times) => {
+])('the same rows are stored however the log is cut, %s', async (_, cut, times) => {
   const store = await written(cut, times);
   for (const table of ['account_hours', 'unseen_changes', 'brought_changes']) {
     const all = (of: Store) => of.query(`SELECT * FROM ${table} FINAL ORDER BY ALL`);
@@ -176,7 +176,7 @@ test.each([
   }
 });
 
-test('a reading that the stream contradicts leaves the hours open between what it brought and the reading', async () => {
+test('a reading of a state that the stream never brought stays an unseen change', async () => {
   const store = await embeddedDatabase('several');
   stores.push(store);
   const [before, brought] = [

@@ -49,11 +49,11 @@ async function counts(
 test.each([
   ['the process that found it', false],
   ['another process', true],
-])('a letter of a transaction counts until it is read well by %s; others stay', async (_, anew) => {
+])('the dead letter of a transaction counts until that is read well by %s; others stay', async (_, anew) => {
   expect(await counts([[SPOILT, OTHER], [OTHER], [READ]], anew)).toEqual(['2', '2', '1']);
 });
 
-test('one that was read well before, or in the same batch, never counts', async () => {
+test('the dead letter of a transaction that was read well before, or in the same batch, never counts', async () => {
   expect(await counts([[READ], [SPOILT]], true)).toEqual(['0', '0']);
   await store.command('TRUNCATE TABLE dead_letters');
   await store.command('TRUNCATE TABLE applied');
@@ -64,7 +64,7 @@ test.each([
   ['one process', false],
   ['another process each time', true],
 ])(
-  'each slot has letters of its own: of the one that died they count until it is struck out (%s)',
+  'a dead letter in a dead slot counts until it is struck there, though read well elsewhere (%s)',
   async (_, anew) => {
     const dead = { signature: encodeBase58(READ.signature), slot: 4n, policies: [], events: [] };
     const verified: VerifiedRecord = { kind: 'verified', slot: 9n, struck: [dead] };
@@ -76,7 +76,7 @@ test.each([
   },
 );
 
-test('a batch that is handed in again leaves the same count', async () => {
+test('a batch that is applied again leaves the same count of dead letters', async () => {
   const log = logOf([SPOILT, READ]);
   for (const entries of [log.slice(0, 1), log, log]) {
     const materialise = createMaterialiser({ store, programId: PROGRAM });
@@ -97,7 +97,7 @@ function watched(): { store: Store; rows: number[] } {
   return { store: { ...store, query }, rows };
 }
 
-test('of many letters that wait none is kept in memory: the store is asked for those of a batch, and for none where none waits', async () => {
+test('open dead letters are queried for a batch, not kept in memory, and not queried where there are none', async () => {
   const others = Array.from({ length: 3_000 }, (_, at) => ({
     ...({ kind: 'dead-letter', source: 'stream', what: 'transaction', where: `other ${at}` } as const),
     ...{ reason: 'spoilt', slot: 1n, bytes: new Uint8Array(0) },

@@ -16,7 +16,7 @@ import { readTables, sumsOfFacts, sumsOfTotals, type Tables } from './support/ta
 const SEED = process.env.SEED ?? 'restored-1';
 const TOPICS = ['accounts', 'transactions'] as const;
 
-/** Batches written before the backup, after it, and once it is restored. */
+/** Batches that are written before the backup, after it, and once it was restored. */
 type Parts = [LogBatch, LogBatch, LogBatch];
 
 let programId: Uint8Array;
@@ -79,7 +79,7 @@ for (const { noticed, isSeen } of [
   { noticed: 'by a call that fails', isSeen: true },
   { noticed: 'by its place alone, where no call was made meanwhile', isSeen: false },
 ]) {
-  test(`a database that is restored under a running process, noticed ${noticed}, is filled as if it had not been (SEED=${SEED})`, async () => {
+  test(`a database restored under a running process, noticed ${noticed}, is filled completely (SEED=${SEED})`, async () => {
     const apply = createMaterialiser({ store: server.store, programId });
     const before = createMaterialiser({ store: server.backup, programId });
     for (const [first] of parts) await before(first);
@@ -127,7 +127,7 @@ function holding() {
   return { apply, reached: isReached.promise, letGo: isLetGo.resolve };
 }
 
-test('a batch that is under way while one beside it fails does not count as applied, and is written again', async () => {
+test('a batch that is under way while another partition fails is not applied, and is written again', async () => {
   const { apply, reached, letGo } = holding();
   await apply(told(0, 0n));
   await apply(told(1, 0n));
@@ -145,7 +145,7 @@ test('a batch that is under way while one beside it fails does not count as appl
   expect(await sumsOfTotals(server.backup)).toEqual(await sumsOfFacts(server.backup));
 });
 
-test('where an outage has lost nothing all goes on from what is remembered', async () => {
+test('after an outage that lost nothing, the process goes on with the sums that it remembers', async () => {
   const made: string[] = [];
   const store: Store = {
     ...server.store,
@@ -167,7 +167,7 @@ test('where an outage has lost nothing all goes on from what is remembered', asy
   expect(await sumsOfTotals(store)).toEqual(await sumsOfFacts(store));
 });
 
-test('where one partition finds the same gap again and again, the others go on', async () => {
+test('a partition that is refused for the same offset gap again does not stop the others', async () => {
   const { apply, reached, letGo } = holding();
   await apply(told(0, 0n));
   await expect(apply(told(0, 2n))).rejects.toThrow(OffsetGapError);
@@ -178,7 +178,7 @@ test('where one partition finds the same gap again and again, the others go on',
   await underWay;
 });
 
-test('letters that cannot be kept elsewhere say nothing of the database: what is remembered of it stays', async () => {
+test('a failure to keep dead letters outside the database does not make the process ask the database again', async () => {
   const asked: string[] = [];
   const store = await open();
   const counted: Store = {

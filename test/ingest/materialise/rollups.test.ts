@@ -53,7 +53,7 @@ describe('the totals', () => {
     expect((await daySeries(store)).map(({ routed_to_lp }) => routed_to_lp)).toEqual(['24']);
   });
 
-  test('of a day lose what a corrected block time takes to the next day', async () => {
+  test('of a day lose an event that a corrected block time moves to the next day', async () => {
     const at = (blockTime: number, index: number | null) =>
       transaction('moved', 5n, [routed(7n)], { blockTime, index });
     await apply([transaction('stays', 4n, [routed(1n, 'other')]), at(EVENING, null)]);
@@ -64,7 +64,7 @@ describe('the totals', () => {
     ]);
   });
 
-  test('of a day are gone where its only event has moved', async () => {
+  test('of a day are gone once its only event has moved to another day', async () => {
     await apply([transaction('moved', 5n, [routed(7n)], { index: null })]);
     await apply([transaction('moved', 5n, [routed(7n)], { blockTime: EVENING + 20 })]);
     expect((await daySeries(store)).map(({ day, routed_to_lp }) => [day, routed_to_lp])).toEqual([
@@ -72,7 +72,7 @@ describe('the totals', () => {
     ]);
   });
 
-  test('do not count an event whose block time is not known in any day, until it is', async () => {
+  test('count an event without a block time in no day until the time is known', async () => {
     await apply([transaction('a', 5n, [routed(7n)], { blockTime: null, index: null })]);
     expect(await daySeries(store)).toEqual([]);
     expect((await policyTotals(store, [key('mint')])).get(key('mint'))).toMatchObject({
@@ -83,7 +83,7 @@ describe('the totals', () => {
     expect((await daySeries(store)).map(({ routed_to_lp }) => routed_to_lp)).toEqual(['7']);
   });
 
-  test('are of a batch that touches more policies than one statement takes', async () => {
+  test('are right for a batch that touches more policies than one statement takes', async () => {
     const records = Array.from({ length: 1_203 }, (_, at) =>
       transaction(`t${at}`, 5n, [routed(BigInt(at), `m${at}`)]),
     );

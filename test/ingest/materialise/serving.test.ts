@@ -29,7 +29,7 @@ const noted = () => {
   return { notes, openDatabase };
 };
 
-test('work goes over to the database that serves, one after the other, until it is stopped', async () => {
+test('work ends in one database before it begins in the next serving one, until it is stopped', async () => {
   const { notes, openDatabase } = noted();
   const stop = new AbortController();
   const following = followServing(
@@ -51,7 +51,7 @@ test('work goes over to the database that serves, one after the other, until it 
   ]);
 });
 
-test('work that fails is not begun again, and its database is closed', async () => {
+test('work that fails is not started again, and its database is closed', async () => {
   const { notes, openDatabase } = noted();
   await switchServing(home, { from: home.database, to: next }, null);
   const options = { home, openDatabase, logger, signal: new AbortController().signal };
@@ -62,7 +62,7 @@ test('work that fails is not begun again, and its database is closed', async () 
   expect(notes).toEqual([`closed ${next}`]);
 });
 
-test('work that writes nothing there goes on while a newer version brings the database further: ingest has the stream', async () => {
+test('work that writes nothing to the database goes on after a newer version has migrated it', async () => {
   const stop = new AbortController();
   let looks = Number.NEGATIVE_INFINITY;
   const looking: Store = {
@@ -89,7 +89,7 @@ test('work that writes nothing there goes on while a newer version brings the da
   await following;
 });
 
-test('a serving database of an older schema is waited for', async () => {
+test('work waits for a serving database of an older schema to be migrated', async () => {
   const old = `${home.database}_r2`;
   await databases.open(old);
   await switchServing(home, { from: home.database, to: old }, null);

@@ -104,7 +104,7 @@ const profitOfDays = async (store: Store) =>
     0n,
   );
 
-test('the profits that were told of many sweeps of a batch are found, however many there are', async () => {
+test('settled profits are found for a batch with more sweeps than one query list takes', async () => {
   const store = await freshDatabase();
   open.push(store);
   const isTransaction = (record: LogRecord) => record.kind === 'transaction';
@@ -127,7 +127,7 @@ test('the profits that were told of many sweeps of a batch are found, however ma
   expect(swept.map(({ signature, amount_a: profit }) => ({ signature, policy, profit }))).toEqual(told);
 });
 
-test('every profit of a chain whose logs are all cut is told by the states around it, and stays told', async () => {
+test('every profit of a chain whose logs are all cut is settled from the states around it, and stays so', async () => {
   const { accounts, transactions } = recordsOf(chain);
   const index = await indexOf();
   await index.take('transactions', transactions);
@@ -167,7 +167,7 @@ test('every profit of a chain whose logs are all cut is told by the states aroun
   expect(await sumsOf(index.store, ...names)).toEqual(byMint(expected, ...names));
 });
 
-test('a transaction that is read again for its profit keeps its place where no node tells an index', async () => {
+test('a transaction that is read again for its profit keeps its place where no node gives an index', async () => {
   const { accounts, transactions } = recordsOf(chain);
   const unplaced = transactions.map((record) =>
     record.kind === 'transaction' ? { ...record, index: null, order: 7 + (record.index ?? 0) } : record,
@@ -183,7 +183,7 @@ test('a transaction that is read again for its profit keeps its place where no n
   expect(places(unplaced)).toEqual(expect.arrayContaining(places(told)));
 });
 
-test('where another sweep of the time between may be missing, nothing is told', async () => {
+test('no profit is settled while an open gap may hide another sweep', async () => {
   const { accounts, transactions } = recordsOf(chain);
   const index = await indexOf();
   await index.take('accounts', accounts);
@@ -192,7 +192,7 @@ test('where another sweep of the time between may be missing, nothing is told', 
   expect(await index.settled()).toEqual([]);
 });
 
-test('a mark that was seen in a slot that was made twice decides nothing', async () => {
+test('marks in a slot with a struck transaction of the policy are not used to settle profits', async () => {
   const index = await indexOf();
   const policy = 'a policy';
   const mark = (slot: bigint) => ({

@@ -4,7 +4,7 @@ import { createEventTimes } from '../../../ingest/materialise/times/event-times.
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { rawSignature, routed, transaction } from './support/records.ts';
 
-test('what one partition has without a time is known, though another asked the store before it was there', async () => {
+test('an undated event of one partition is known, though another queried the store before it was written', async () => {
   const asked: PromiseWithResolvers<object[]>[] = [];
   const undated = { slot: '1000', signature: encodeBase58(rawSignature('late')), position: 0 };
   const store = {

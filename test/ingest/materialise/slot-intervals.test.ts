@@ -122,7 +122,7 @@ describe(`sums of slot intervals (seed ${SEED})`, () => {
     });
   });
 
-  test('are worked out from the facts of the intervals that a batch touched, and no others', async () => {
+  test('are computed from the facts of the intervals that a batch touched, and no others', async () => {
     const materialise = createMaterialiser({ store, programId: PROGRAM });
     const far = WIDTHS.map((width, at) => transaction(`far${at}`, BigInt(width) * 3n, [routed(10n)]));
     await materialise(batchOf('transactions', logOf([transaction('near', 1n, [routed(1n)]), ...far])));
@@ -133,7 +133,7 @@ describe(`sums of slot intervals (seed ${SEED})`, () => {
   });
 });
 
-test('sums are worked out where a batch touched more intervals than one list may hold', async () => {
+test('sums are right where a batch touched more intervals than one query list may hold', async () => {
   const server = await freshDatabase();
   try {
     const materialise = createMaterialiser({ store: server, programId: PROGRAM });
@@ -155,7 +155,7 @@ test('sums are worked out where a batch touched more intervals than one list may
   }
 });
 
-describe('what several partitions touched at once', () => {
+describe('intervals that several partitions touch at once', () => {
   const commands = () => {
     const run: Params[] = [];
     const rollups = createRollups({
@@ -175,14 +175,14 @@ describe('what several partitions touched at once', () => {
     owned: () => owned,
   });
 
-  test('is recomputed together, each partition up to its own offset', async () => {
+  test('are recomputed together, each partition up to its own offset', async () => {
     const { run, rollups } = commands();
     await Promise.all([rollups(touched(0, 'a')), rollups(touched(1, 'b'))]);
     expect(run).toHaveLength(WIDTHS.length + 4);
     for (const params of run) expect(params).toMatchObject({ partitions: [0, 1], offsets: [10n, 11n] });
   });
 
-  test('leaves out the one that was taken away', async () => {
+  test('are recomputed without a partition that was taken away', async () => {
     const { run, rollups } = commands();
     await Promise.all([rollups(touched(0, 'a', false)), rollups(touched(1, 'b'))]);
     for (const params of run) expect(params).toMatchObject({ partitions: [1], offsets: [11n] });

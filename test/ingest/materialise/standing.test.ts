@@ -44,7 +44,7 @@ function process() {
   };
 }
 
-test('a partition that stands is told where it stands, also once it was given out again', async () => {
+test('the metric of a stuck partition shows its applied slot, also after a new assignment or a restart', async () => {
   const first = process();
   first.assigned();
   await first.apply(0, 0, 9_000n);
@@ -64,7 +64,7 @@ test('a partition that stands is told where it stands, also once it was given ou
   expect(await next.applied()).toEqual({ 0: 9_002, 1: 100, 2: 9_002 });
 });
 
-test('a partition that is taken away while it is asked where it stands is told by who has it now', async () => {
+test('a partition that is taken away while its place is queried has no metric in this process', async () => {
   const registry = createRegistry('materialise');
   const metrics = materialiseMetrics(registry, async () => new Map());
   let isOwner = true;
@@ -86,7 +86,7 @@ test('a partition that is taken away while it is asked where it stands is told b
   expect((await registry.getSingleMetric('materialise_applied_slot')?.get())?.values).toEqual([]);
 });
 
-test('readings have no markers, and stand nowhere', async () => {
+test('partitions of readings, which have no markers, have no metric of the applied slot', async () => {
   const registry = createRegistry('materialise');
   const { takenOver } = materialiseMetrics(registry, async () => new Map());
   takenOver({ topic: 'readings', partition: 0, slot: 0n });

@@ -25,7 +25,7 @@ const sums = async () =>
 const days = () =>
   store.query('SELECT sum(event_count) AS count, sum(protocol_cut) AS cut FROM quote_days FINAL');
 
-test('a transaction that the chain does not have leaves no trace, and comes back where it has it', async () => {
+test('a struck transaction is removed from facts and sums, and counts again in a slot that has it', async () => {
   const apply = createMaterialiser({ store, programId: PROGRAM });
   let next = 0n;
   const take = async (...records: LogRecord[]) => {
@@ -76,7 +76,7 @@ test('a transaction that the chain does not have leaves no trace, and comes back
   expect((await sums())[0]).toMatchObject({ routed: '107', event_count: '2' });
 });
 
-test('the last signature is none that was struck out, whoever owns its partition since', async () => {
+test('the last signature is never a struck one, also once the partition has a new owner', async () => {
   const store = await embeddedDatabase('several');
   const next = [0n, 0n];
   let apply = createMaterialiser({ store, programId: PROGRAM });

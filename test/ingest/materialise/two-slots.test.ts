@@ -89,7 +89,7 @@ async function told(store: Store) {
   };
 }
 
-/** Merges: one row of each key is left, as after some time. */
+/** Makes the engine merge now what it merges some time later: one row of each key is left. */
 async function merged(store: Store): Promise<Store> {
   for (const table of ['transactions', 'incomplete_by_slot', 'disputed_transactions'])
     await store.command(`OPTIMIZE TABLE ${table} FINAL`);
@@ -109,7 +109,7 @@ describe.each([
   ['below', BELOW],
   ['above', ABOVE],
 ])(
-  'a transaction that was told in a slot which died, and whose logs are cut where it landed: it died %s',
+  'a transaction that was seen in a dead slot %s the slot in which it landed, where its logs are cut',
   (_where, slot) => {
     const failed = () => inDeadSlot(slot, cut, { payload: FAILED });
 
@@ -118,12 +118,15 @@ describe.each([
       ['in one batch', () => [[...failed(), ...cut]]],
       ['after', () => [cut, failed()]],
       ['and that is applied again behind it', () => [cut, failed(), cut]],
-    ])('counts as it is derived, and lacks what it lacks: told whole there %s', async (_, batches) => {
-      const store = await applied(...batches());
-      expect(await told(await merged(store))).toEqual(ofCut);
-    });
+    ])(
+      'counts as derived and stays incomplete, though it failed in the dead slot, which was read %s',
+      async (_, batches) => {
+        const store = await applied(...batches());
+        expect(await told(await merged(store))).toEqual(ofCut);
+      },
+    );
 
-    test('lacks what it lacks when the other is struck out, cut or whole, before it lands or behind it', async () => {
+    test('stays incomplete after the dead one, failed, cut or whole, is struck before or after it lands', async () => {
       for (const dead of [failed(), inDeadSlot(slot, cut), inDeadSlot(slot, whole)])
         for (const order of ['before', 'behind']) {
           const { store, take } = await begun();
@@ -139,7 +142,7 @@ describe.each([
         }
     });
 
-    test('is whole again once it is read so there, though the table of transactions keeps the other', async () => {
+    test('is complete once it is read whole where it landed, though a row of the dead slot stays', async () => {
       const store = await applied(failed(), cut, readAgain(whole));
       await merged(store);
       const kept = await store.query<{ slot: string }>('SELECT DISTINCT slot FROM transactions');
@@ -147,7 +150,7 @@ describe.each([
       expect(await told(store)).toMatchObject({ ...ofWhole, unresolved: expect.anything() });
     });
 
-    test('stays whole where it comes cut behind that', async () => {
+    test('stays complete where its cut logs come after it was read whole', async () => {
       const { store, take } = await begun();
       await take(...failed());
       await take(...readAgain(whole));
@@ -163,7 +166,7 @@ test.each([
   ['below', BELOW],
   ['above', ABOVE],
 ])(
-  'one that was cut in a slot which died lacks that until it is struck out there, though it is whole where it landed: it died %s',
+  'a sweep that is whole where it landed is incomplete until its cut copy in a dead slot (%s) is struck',
   async (_where, slot) => {
     const sweeps = new Set(ofCut.unsettled.map(({ signature }) => signature));
     const dead = inDeadSlot(slot, cut).filter(({ signature }) => sweeps.has(encodeBase58(signature)));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createVenuePlaces } from '../../../ingest/materialise/rows/venue-places.ts';
 
-test('where a venue account is, is told once it is written, and until then again', () => {
+test('the row that places a venue account at its policy is made until it is written, then no more', () => {
   const places = createVenuePlaces();
   const states = [{ address: 'one', policy: 'p' }, { address: 'closed' }, { address: 'two', policy: 'p' }];
   const rows = places.rowsOf(states);
