@@ -10,8 +10,8 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const replay = (env: Record<string, string>) => startCommand('replay', { DATA_DIR: dataDir, ...env }).ended;
 
-describe('without servers replay stops with a sentence', () => {
-  test('that names the variable', async () => {
+describe('npm run replay without servers', () => {
+  test('stops with a sentence that names the variable that is not set', async () => {
     const servers = { KAFKA_BROKERS: '127.0.0.1:1', CLICKHOUSE_URL: 'http://127.0.0.1:1/x' };
     for (const name of Object.keys(servers)) {
       const { code, err } = await replay({ ...servers, [name]: '' });
@@ -20,7 +20,7 @@ describe('without servers replay stops with a sentence', () => {
     }
   });
 
-  test('that names the process which holds DATA_DIR', async () => {
+  test('stops with a sentence that names the process that holds DATA_DIR', async () => {
     const unlock = lockDataDir(dataDir);
     const { code, err } = await replay({});
     unlock();

@@ -20,20 +20,20 @@ function hint(members: (number | null)[], { signal = new AbortController().signa
 const MAY_BE_DROPPED = `an api may read ${FORMER} for three minutes yet, and a backfill or an audit that began before the switch until it ends; then DROP DATABASE ${FORMER} frees its space`;
 const IS_FILLED = `somebody may still fill ${FORMER}: do not drop it before that process has ended`;
 
-test('a former database that nobody fills any more may be dropped, those who fill it waited for', async () => {
+test('a former database may be dropped once the processes that fill it have ended, which are waited for', async () => {
   const { said, asked } = await hint([2, null, 1, 0]);
   expect(said).toEqual(MAY_BE_DROPPED);
   expect(asked).toEqual(Array(4).fill(materialiserGroup('log', FORMER)));
 });
 
-test('one that somebody fills, or of which nobody says that none does, is not to be dropped', async () => {
+test('a former database that may still be filled, or whose group no broker tells, is not to be dropped', async () => {
   expect((await hint([1], { withinMs: 0 })).said).toBe(IS_FILLED);
   expect((await hint([null], { withinMs: 0 })).said).toBe(IS_FILLED);
   const { said, asked } = await hint([1], { signal: AbortSignal.abort() });
   expect([said, asked.length]).toEqual([IS_FILLED, 1]);
 });
 
-test('an npm start that ends as slowly as it may, and says nothing to its group, is waited for', async () => {
+test('an npm start that needs 22 seconds to leave its group is waited for', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const begun = performance.now();
@@ -44,7 +44,7 @@ test('an npm start that ends as slowly as it may, and says nothing to its group,
   expect(await said).toEqual(MAY_BE_DROPPED);
 });
 
-test('home is never to be dropped', async () => {
+test('the home database is never to be dropped', async () => {
   const context = { home: { database: FORMER }, kafka: { groupMembers: async () => 0 }, prefix: 'log' };
   const said = await formerHint({ ...context, signal: new AbortController().signal }, FORMER);
   expect(said).toBe(`${FORMER} keeps the row that names the serving one: do not drop it`);

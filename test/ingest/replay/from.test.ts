@@ -41,7 +41,7 @@ describe.skipIf(missing !== null)(
       history.close();
     });
 
-    test('changes no figure where nothing was wrong, beside live', async () => {
+    test('changes no row where nothing was wrong, while the live materialiser goes on', async () => {
       const before = await readTables(home);
       const applied = await appliedOffsets(home);
       const run = stage.replay({ from: '0' });
@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)(
       expect(await readTables(home)).toEqual(right);
     });
 
-    test('begins where the log was given a record at the time', async () => {
+    test('given a time begins with the first record appended since then', async () => {
       const run = stage.replay({ from: new Date().toISOString() });
       await run.done;
       expect(run.said.at(-1)).toMatch(/^0 records/);
@@ -97,7 +97,7 @@ describe.skipIf(missing !== null)(
       expect(await logRanges(broker.client, stage.prefix)).toEqual(held);
     });
 
-    test('reads what is left of readings where those have lost their end', async () => {
+    test('reads what is left of the readings where their log has lost its end', async () => {
       await appliedAt('readings', 1_000_000n);
       const run = stage.replay({ from: '0' });
       await run.done;
@@ -114,13 +114,13 @@ describe.skipIf(missing !== null)(
       return run;
     }
 
-    test('ends with a sentence where a newer version brings the database further', async () => {
+    test('stops with an error when a newer version migrates the database meanwhile', async () => {
       const run = await waiting();
       await bringFurther(home);
       await expect(run.done).rejects.toThrow(BROUGHT_FURTHER);
     });
 
-    test('ends with a sentence where another database becomes the serving one', async () => {
+    test('stops with an error when another database becomes the serving one meanwhile', async () => {
       const run = await waiting();
       await switchServing(home, { from: home.database, to: `${home.database}_r1` }, null);
       await expect(run.done).rejects.toThrow('serves by now');
@@ -128,8 +128,8 @@ describe.skipIf(missing !== null)(
   },
 );
 
-describe('what replay is asked for', () => {
-  test('is an offset or a time with its zone', () => {
+describe('the flags of npm run replay', () => {
+  test('--from takes an offset or a time with its zone', () => {
     expect(parseFrom('12')).toEqual({ offset: 12n });
     expect(parseFrom('2026-01-31T12:00:00Z')).toEqual({ millis: Date.UTC(2026, 0, 31, 12) });
     expect(parseFrom('2026-01-31T12:00+01:00')).toEqual({ millis: Date.UTC(2026, 0, 31, 11) });
@@ -137,7 +137,7 @@ describe('what replay is asked for', () => {
       expect(() => parseFrom(text)).toThrow('--from must be an offset or a time');
   });
 
-  test('is no time to come: nothing would be read, and that looks like all being well', () => {
+  test('--from refuses a future time, with which nothing would be read and all would look well', () => {
     const now = Date.UTC(2026, 0, 31, 12);
     expect(parseFrom('2026-01-31T12:00:00Z', now)).toEqual({ millis: now });
     expect(() => parseFrom('2026-01-31T12:00:01Z', now)).toThrow(
@@ -145,7 +145,7 @@ describe('what replay is asked for', () => {
     );
   });
 
-  test('is one thing at a time', () => {
+  test('--from and --fresh are refused together', () => {
     expect(() => replayOf({ from: '1', fresh: true })).toThrow('--from and --fresh do not go together');
   });
 });

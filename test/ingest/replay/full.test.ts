@@ -52,7 +52,7 @@ describe.skipIf(missing !== null)(
     const first = () => `${home.database}_r1`;
     const openFirst = () => stage.databases.open(first());
 
-    test('equals the database that it replaces row for row, and live goes on in it', async () => {
+    test('fills a database that equals the former row for row, and the live materialiser goes on in it', async () => {
       await begin();
       const before = await readTables(home);
       expect(before.events).not.toHaveLength(0);
@@ -70,7 +70,7 @@ describe.skipIf(missing !== null)(
       expect(await readTables(home)).toEqual(before);
     });
 
-    test('mends figures that are wrong', async () => {
+    test('corrects facts, sums and states that are wrong', async () => {
       await begin();
       const right = await readTables(home);
       await home.command(
@@ -87,7 +87,7 @@ describe.skipIf(missing !== null)(
       expect(await readTables(await openFirst())).toEqual(right);
     });
 
-    test('that is ended in the middle goes on where it was', async () => {
+    test('that is stopped in the middle resumes with the same database', async () => {
       await begin();
       let applied = 0;
       const dying = (store: Store): Store => ({
@@ -118,7 +118,7 @@ describe.skipIf(missing !== null)(
       expect(await serving()).toBe(first());
     });
 
-    test('goes on with no database that has less than its group has committed, and may begin another', async () => {
+    test('does not resume a database that has less than its group committed; --fresh begins another', async () => {
       await begin();
       const group = materialiserGroup(stage.prefix, first());
       const committed = async () =>
@@ -135,7 +135,7 @@ describe.skipIf(missing !== null)(
       expect(await serving()).toBe(`${home.database}_r2`);
     });
 
-    test('is switched to where live opens a gap as the gaps are compared', async () => {
+    test('switches though the live materialiser opens a gap while the gaps are compared', async () => {
       await begin();
       let opened = false;
       const meanwhile = (store: Store): Store => ({
@@ -154,7 +154,7 @@ describe.skipIf(missing !== null)(
       expect(await serving()).toBe(first());
     });
 
-    test('says before its switch what the log holds open and the former has closed, with what to do', async () => {
+    test('names before its switch the gap that the log holds open and the former database closed', async () => {
       await stage.log.append(history.beginning);
       // An older version believed a backfill that had not read the transaction which the gap names.
       stage.live((batch) => ({
@@ -185,7 +185,7 @@ describe.skipIf(missing !== null)(
       expect(await serving()).toBe(first());
     });
 
-    test('goes on with no database that another version of the code has begun, and may begin another', async () => {
+    test('does not resume a database that another version of the code began; --fresh begins another', async () => {
       await begin();
       await beginReplay(home, 'of another version');
       const sentence = `${first()} was begun by another version of this code`;
@@ -202,7 +202,7 @@ describe.skipIf(missing !== null)(
       expect(await serving()).toBe(`${home.database}_r2`);
     });
 
-    test('switches nothing to what an older version has filled, where a newer one came meanwhile', async () => {
+    test('does not switch when a newer version has migrated the serving database meanwhile', async () => {
       await begin();
       const second = `${home.database}_r2`;
       for (const further of [home.database, first()]) {
@@ -229,7 +229,7 @@ describe.skipIf(missing !== null)(
     });
     const newer = { name: '9999_of_tomorrow.sql', checksum: 'x' };
 
-    test('switches nothing to what another run has given up meanwhile', async () => {
+    test('does not switch to a database that another run has given up meanwhile', async () => {
       await begin();
       const meanwhile = (store: Store): Store => ({
         ...store,
@@ -256,7 +256,7 @@ describe.skipIf(missing !== null)(
       },
     });
 
-    test('ends where a newer version comes while it reads, and not only at its switch', async () => {
+    test('stops when a newer version migrates the serving database while it reads, before any switch', async () => {
       await begin();
       const run = stage.replay({}, neverLevel);
       await awaited(() => expect(run.said).toContain(`filling ${first()}`), 100);
@@ -267,7 +267,7 @@ describe.skipIf(missing !== null)(
       expect(await serving()).toBe(home.database);
     });
 
-    test('ends behind its switch where a newer version comes before a materialiser', async () => {
+    test('stops after its switch when a newer version migrates its database before a materialiser takes over', async () => {
       await stage.log.append(history.beginning);
       const run = stage.replay();
       await awaited(() => expect(run.said.at(-1)).toContain('going on until npm run materialise'), 100);
@@ -286,7 +286,7 @@ describe.skipIf(missing !== null)(
       expect(await unfinishedReplay(home)).toBe(null);
     });
 
-    test('takes nothing back that a reader has seen, while live goes on', async () => {
+    test('never lowers the event count that a reader sees, while the live materialiser goes on', async () => {
       await begin();
       const stop = new AbortController();
       const follower = serveFrom({
@@ -337,7 +337,7 @@ describe.skipIf(missing !== null)(
       await stage.log.append(await history.more(3));
     }
 
-    test('is refused where retention has cut the log, and nothing is made', async () => {
+    test('is refused where retention has cut the log, and begins no database', async () => {
       await begin();
       const admin = new kafkajs.Kafka({ brokers: broker.brokers, logLevel: 0 }).admin();
       await admin.connect();

@@ -66,7 +66,7 @@ async function ownerHeldWhile(correct: () => Promise<void>): Promise<void> {
 }
 
 describe('a fact that is corrected while its owner is in mid-recompute', () => {
-  test('is in the sums once the owner has applied the request that stands behind it in the log', async () => {
+  test('is in the sums once the owner has applied the recompute request that follows in the log', async () => {
     const asked: Touched[] = [];
     await ownerHeldWhile(() =>
       rereader(async (_, touched) => void asked.push(touched))(batchOf('transactions', LOG.slice(0, 4))),
@@ -77,12 +77,12 @@ describe('a fact that is corrected while its owner is in mid-recompute', () => {
     expect(Object.values(await sumsOfFacts(store))).toEqual([{ routed: '360', events: '8' }]);
   });
 
-  test('would be lost if the sums were worked out beside the owner, at the offset that is applied', async () => {
+  test('would be missing if sums were recomputed beside the owner, at the applied offset', async () => {
     await ownerHeldWhile(() => live()(batchOf('transactions', LOG.slice(0, 4))));
     expect(await sumsOfTotals(store)).not.toEqual(await sumsOfFacts(store));
   });
 
-  test('does not move the place in the log, nor make a sum present before it is right', async () => {
+  test('leaves the applied offsets, and its transaction is stored as whole only after the recompute request', async () => {
     await live()(older(batchOf('transactions', LOG)));
     const before = await appliedOffsets(store);
     await store.command('TRUNCATE TABLE transactions');

@@ -56,7 +56,7 @@ function older(batch: LogBatch): LogBatch {
   };
 }
 
-test('how many letters there are is told to Prometheus by a database that answers alone', async () => {
+test('the metric of dead letters has a value only while the database answers', async () => {
   const registry = new Registry();
   let count: (() => Promise<unknown[]>) | null = null;
   letterMetrics(registry, () => (count === null ? null : ({ query: count } as unknown as Store)));
@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     return { materialised: right.databases.home, close: right.close };
   }
 
-  test('that decode now are written and count no more; the rest stays and is told', async () => {
+  test('that decode now are applied and no longer count; the rest stays and is reported', async () => {
     stage.live();
     const run = stage.replay({ 'dead-letters': true });
     await run.done;
@@ -129,7 +129,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     expect(figures.policies).toHaveLength(1);
   });
 
-  /** Batches as an older version sees them that does not know these kinds of records. */
+  /** Batches as read by an older version, which does not know these kinds of records. */
   function ofBefore(kinds: readonly LogRecord['kind'][]) {
     return (batch: LogBatch): LogBatch => ({
       ...batch,
@@ -142,7 +142,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     });
   }
 
-  test('of kinds that an older version did not know are written, but for those that hold by their place alone', async () => {
+  test('of kinds that an older version did not know are applied, but for one that depends on its place', async () => {
     const address = rawKey('undated');
     const told: LogRecord[] = [
       account('undated', PROGRAM, policyBytes(), { expected: 'program', blockTime: null }),
@@ -179,7 +179,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     expect(await deadLetterCount(home)).toBe('4');
   });
 
-  test('a replay that begins between the parts of a record reads that record, too', async () => {
+  test('a replay that begins between the parts of a record reads that record too', async () => {
     const [huge] = (await openLetters(home)).filter(({ at }) => at.includes(encodeBase58(HUGE.signature)));
     stage.live(older);
     await home.command('TRUNCATE TABLE incomplete_by_slot');
@@ -187,7 +187,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     expect(await unresolvedTransactions(home)).toContainEqual(expect.objectContaining({ slot: 6n }));
   });
 
-  test('are counted again where they are found again later', async () => {
+  test('count again when they are found again later', async () => {
     stage.live();
     await stage.replay({ 'dead-letters': true }).done;
     await home.command(
@@ -239,7 +239,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     ]);
   });
 
-  test('about a venue’s reply that are resolved stay so in the database that a whole replay makes', async () => {
+  test('about a venue’s reply stay resolved in the database that a full replay fills', async () => {
     await readWell();
     stage.live();
     await stage.replay({ 'dead-letters': true }).done;
@@ -258,7 +258,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     expect(await times(store)).toEqual(await times(home));
   });
 
-  test('are told to Prometheus as long as they are unresolved', async () => {
+  test('are counted by the Prometheus metric as long as they are unresolved', async () => {
     const registry = new Registry();
     letterMetrics(registry, () => home);
     expect(await registry.metrics()).toContain('dead_letters 5');
@@ -267,7 +267,7 @@ describe.skipIf(missing !== null)(`dead letters${missing === null ? '' : ` (${mi
     expect(await registry.metrics()).toContain('dead_letters 3');
   });
 
-  test('of an older decoder are not in the database that a whole replay makes', async () => {
+  test('of an older decoder are not in the database that a full replay fills', async () => {
     stage.live();
     await stage.replay().done;
     const store = await stage.databases.open(`${home.database}_r1`);

@@ -74,7 +74,7 @@ describe.skipIf(missing !== null)(
       return self;
     }
 
-    test('a replay that is killed goes on where it was, and the materialiser goes over with the readers', async () => {
+    test('a killed replay resumes with its database, to which the materialiser moves after the switch', async () => {
       history = await openHistory(SEED, 40);
       stage = await openStage(broker.client, history.programId);
       const { home } = stage.databases;
@@ -108,7 +108,7 @@ describe.skipIf(missing !== null)(
       expect(await live.ended).toBe(0);
     });
 
-    test('a materialiser ends with a sentence once a newer version has brought its database further', async () => {
+    test('a materialiser exits with an error once a newer version has migrated its database', async () => {
       history = await openHistory(SEED, 5);
       stage = await openStage(broker.client, history.programId);
       const { home } = stage.databases;
@@ -119,7 +119,7 @@ describe.skipIf(missing !== null)(
       expect([await live.ended, live.out()]).toEqual([1, expect.stringContaining(BROUGHT_FURTHER)]);
     });
 
-    test('where no materialiser runs, a replay that is stopped after its switch has done its work', async () => {
+    test('a replay that is stopped after its switch exits with 0, though no materialiser runs', async () => {
       history = await openHistory(SEED, 5);
       stage = await openStage(broker.client, history.programId);
       const { home } = stage.databases;
