@@ -40,14 +40,14 @@ function audit(env: Record<string, string>, args: string[] = []) {
   );
 }
 
-describe('over the embedded engine', () => {
+describe('npm run audit over the embedded engine', () => {
   test('says that there is nothing to audit where DATA_DIR holds no index', async () => {
     const { code, err } = await audit({ DATA_DIR: path.join(dataDir, 'nowhere') });
     expect(code).toBe(1);
     expect(err).toMatch(/^DATA_DIR .*nowhere holds no index, [^\n]+\n$/);
   });
 
-  test('a process that holds DATA_DIR and has no index there yet is told of, not that there is none', async () => {
+  test('names the process that holds DATA_DIR, even before there is an index', async () => {
     const unlock = lockDataDir(dataDir);
     const { code, err } = await audit({});
     unlock();
@@ -55,7 +55,7 @@ describe('over the embedded engine', () => {
     expect(err).toMatch(new RegExp(`^DATA_DIR .* is in use by process ${process.pid}[^\n]+\n$`));
   });
 
-  test('stops with a sentence while another process holds DATA_DIR, and compares once nobody does', async () => {
+  test('stops with a sentence while another process holds DATA_DIR, and compares once it is released', async () => {
     mkdirSync(dataDir, { recursive: true });
     const unlock = lockDataDir(dataDir);
     const store = await openEmbedded(path.join(dataDir, 'clickhouse'));
@@ -81,7 +81,7 @@ describe('over the embedded engine', () => {
   });
 });
 
-test('what was to be compared and was not is told where somebody has to see to it', () => {
+test('a report has a shortfall where nothing, or nothing of a kind, was compared, or a gap is open', () => {
   const of = (...told: ((report: Report) => void)[]) => {
     const report = createReport(() => {});
     for (const tell of told) tell(report);
@@ -97,7 +97,7 @@ test('what was to be compared and was not is told where somebody has to see to i
   expect(of(some, (report) => report.notComparable('hours', 'written to all the time'))).toBeNull();
 });
 
-test('makes no database that CLICKHOUSE_URL names by mistake, and says which variable names it', async () => {
+test('npm run audit does not create the database of CLICKHOUSE_URL, and names the variable', async () => {
   const url = freshDatabaseUrl();
   const { code, err } = await audit({ CLICKHOUSE_URL: url });
   expect(code).toBe(1);
@@ -108,7 +108,7 @@ test('makes no database that CLICKHOUSE_URL names by mistake, and says which var
   await home.close();
 });
 
-describe('over a server', () => {
+describe('npm run audit over a server', () => {
   let stage: AuditStage;
   const url = () => `${inject('clickhouseUrl')}/${stage.store.database}`;
   beforeAll(async () => {
@@ -119,7 +119,7 @@ describe('over a server', () => {
   });
   afterAll(() => stage.close());
 
-  test('ends with 1 where a gap that is open leaves something that is not compared', async () => {
+  test('exits with 1 where an open gap leaves something that is not compared', async () => {
     const env = { CLICKHOUSE_URL: url(), SOLANA_RPC_URL: stage.rpcUrl, PROGRAM_ID: stage.chain.programId };
     const gap = { log_partition: 0, to_time: null, closed: 0, to_slot: stage.chain.tip().slot.toString() };
     const at = { from_slot: '1', log_offset: '0' };
@@ -131,7 +131,7 @@ describe('over a server', () => {
     expect(code).toBe(1);
   });
 
-  test('ends with 0 where nothing differs and with 1 where something does', async () => {
+  test('exits with 0 where nothing differs and with 1 where something does', async () => {
     const env = { CLICKHOUSE_URL: url(), SOLANA_RPC_URL: stage.rpcUrl, PROGRAM_ID: stage.chain.programId };
     const whole = await audit(env);
     expect(whole.err).toBe('');
@@ -145,7 +145,7 @@ describe('over a server', () => {
     expect(damaged.out).toMatch(/\ncompared .*; \d+ differences\n$/);
   });
 
-  test.each(['CLICKHOUSE_URL', 'SOLANA_RPC_URL'])('names %s where nobody answers', async (variable) => {
+  test.each(['CLICKHOUSE_URL', 'SOLANA_RPC_URL'])('names %s where nothing answers', async (variable) => {
     const env = { CLICKHOUSE_URL: url(), SOLANA_RPC_URL: stage.rpcUrl, PROGRAM_ID: stage.chain.programId };
     const { code, err } = await audit({ ...env, [variable]: 'http://127.0.0.1:1/none' });
     expect(code).toBe(1);

@@ -37,7 +37,7 @@ const frugal = (): Rpc => ({
 });
 
 describe('a difference is found', () => {
-  test('where a sum of a policy was damaged, at the slot where the events pass it', async () => {
+  test('where a sum of a policy is wrong, at the slot where the events pass it', async () => {
     const { mint, slot } = await damage.someRouted();
     const before = await damage.one<{ sum: string }>(
       `SELECT toString(sum(amount_a)) AS sum FROM events FINAL WHERE mint = {mint:String} AND kind = 'Routed' AND slot < {slot:UInt64}`,
@@ -57,7 +57,7 @@ describe('a difference is found', () => {
     expect(summary).toMatch(/; 1 difference$/);
   });
 
-  test('where a sum of a day was damaged', async () => {
+  test('where a sum of a day is wrong', async () => {
     const { day, quote } = await damage.one<{ day: string; quote: string }>(
       'SELECT toString(day) AS day, quote_mint AS quote FROM quote_days FINAL WHERE protocol_cut > 0 ORDER BY day, quote_mint LIMIT 1',
     );
@@ -83,7 +83,7 @@ describe('a difference is found', () => {
     expect(lines[0]).toContain(`first at slot ${slot}`);
   });
 
-  test('where the events of a kind were counted wrongly', async () => {
+  test('where the count of events of a kind is wrong', async () => {
     const { span } = await damage.one<{ span: string }>(
       "SELECT min(span) AS span FROM kind_spans FINAL WHERE kind = 'Routed' AND event_count > 0",
     );
@@ -95,7 +95,7 @@ describe('a difference is found', () => {
     expect(lines.some((text) => text.includes('kind_spans.event_count of Routed'))).toBe(true);
   });
 
-  test('where one of these was struck out too', async () => {
+  test('where the count of events of a kind is wrong and an event of the interval was struck', async () => {
     const { span } = await damage.one<{ span: string }>(
       "SELECT min(span) AS span FROM kind_spans FINAL WHERE kind = 'Routed' AND event_count > 0",
     );
@@ -128,7 +128,7 @@ describe('a difference is found', () => {
     expect(lines.every((line) => line.startsWith(`difference  ${mint}  policy_totals.`))).toBe(true);
   });
 
-  test('where the chain counts more than the served state says, against events and account', async () => {
+  test('where a counter of a served policy is too low, against its events, hours and account', async () => {
     const { mint } = await damage.someRouted();
     const where = `mint = '${mint}'`;
     const { counter, address } = await damage.one<{ counter: string; address: string }>(
@@ -145,7 +145,7 @@ describe('a difference is found', () => {
     );
   });
 
-  test('where the served state of an account is not that of the chain any more', async () => {
+  test('where the served state of an account differs from the chain', async () => {
     const { address, amount } = await damage.one<{ address: string; amount: string }>(
       `SELECT t.address AS address, toString(t.amount) AS amount FROM token_accounts AS t FINAL
          WHERE address IN (SELECT bankroll FROM policies FINAL) AND t.amount > 0 ORDER BY address LIMIT 1`,
@@ -165,7 +165,7 @@ describe('a difference is found', () => {
     expect(lines[1]).toContain(`${mint}  token_accounts.amount of ${address}  served 7  chain ${amount}`);
   });
 
-  test('where the closing state of an hour says another than the events up to it', async () => {
+  test('where the closing state of an hour differs from the events up to it', async () => {
     const { mint } = await damage.someRouted();
     const { address, hour } = await damage.one<{ address: string; hour: number }>(
       `SELECT address, hour FROM account_hours FINAL
@@ -181,7 +181,7 @@ describe('a difference is found', () => {
     expect((await stage.audit()).lines).toEqual([]);
   });
 
-  test('where the sums that are kept of an hour are not those of its states', async () => {
+  test('where the stored sums of an hour differ from those of its states', async () => {
     // Sums of hours that earlier tests damaged and mended are made again.
     await keepPassed(stage.store, new AbortController().signal, async () => {});
     const { hour, sums } = await damage.one<{ hour: number; sums: string }>(
@@ -197,7 +197,7 @@ describe('a difference is found', () => {
     expect(lines[0]).toContain('"hwm":"3"');
   });
 
-  test('where an account is served that the chain does not have', async () => {
+  test('where an account of the chain is served as not existing', async () => {
     const { address } = await damage.one<{ address: string }>(
       'SELECT address FROM mints FINAL WHERE exists ORDER BY address LIMIT 1',
     );
@@ -209,7 +209,7 @@ describe('a difference is found', () => {
     ).toBe(true);
   });
 
-  test('where a balance is served of an address that has a mint on the chain', async () => {
+  test('where a token account is served for an address that is a mint on the chain', async () => {
     const { address } = await damage.one<{ address: string }>(
       'SELECT address FROM mints FINAL WHERE exists ORDER BY address LIMIT 1',
     );
@@ -222,7 +222,7 @@ describe('a difference is found', () => {
     ).toBe(true);
   });
 
-  test('where the chain has a policy of which nothing is stored, at its first slot', async () => {
+  test('where a policy of the chain is not stored, at its first slot', async () => {
     const { address, mint } = await damage.one<{ address: string; mint: string }>(
       'SELECT address, mint FROM policies FINAL WHERE exists ORDER BY address LIMIT 1',
     );
@@ -250,7 +250,7 @@ describe('a difference is found', () => {
     expect((await stage.audit()).lines).toEqual([]);
   });
 
-  test('where a fact is gone from one of the two tables', async () => {
+  test('where a fact is missing in one of the two event tables', async () => {
     const event = await damage.someRouted();
     const [row] = await stage.store.query<Record<string, unknown>>(
       `SELECT * FROM events_by_slot FINAL WHERE slot = {slot:UInt64} AND signature = {signature:String} AND position = {position:UInt16}`,
@@ -266,7 +266,7 @@ describe('a difference is found', () => {
     expect((await stage.audit()).lines).toEqual([]);
   });
 
-  test('where a fact is gone altogether, at its slot as the chain has it', async () => {
+  test('where a fact is missing in both event tables, at its slot on the chain', async () => {
     const event = await damage.someRouted();
     const row = await damage.one<Record<string, unknown>>(
       `SELECT * FROM events FINAL WHERE slot = {slot:UInt64} AND signature = {signature:String} AND position = {position:UInt16}`,

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test('an index that is whole differs in nothing, and everything of it was compared', async () => {
+test('a complete index has no differences, and figures of every kind are compared', async () => {
   const { lines, summary } = await stage.audit(PATIENT);
   expect(lines).toEqual([]);
   const counts = summary.match(
@@ -72,7 +72,7 @@ test('nothing differs while the chain goes on and every table is being written',
   expect((await stage.audit(PATIENT)).summary).toMatch(/; 0 differences$/);
 });
 
-test('a fact that was lost is found while the chain goes on, at its slot', async () => {
+test('a lost fact is found at its slot while the chain goes on', async () => {
   const [event] = await stage.store.query<{
     mint: string;
     slot: string;

@@ -29,7 +29,7 @@ const hourOf =
     ...{ block_time: TIME, exists: 1, held_in: 'token_accounts' },
   });
 
-test('of more accounts than are looked at again at once each that still differs is told, and no other', async () => {
+test('of more differing accounts than one recheck takes, those that still differ are reported, and no others', async () => {
   const mended = addresses.slice(0, MENDED);
   let looks = 0;
   const query: Store['query'] = async (sql, params) => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-describe('what cannot be compared is said, and is no difference', () => {
+describe('figures that cannot be compared are reported as such, not as differences', () => {
   test('while a gap of history is open', async () => {
     const gap = await damage.one<Record<string, unknown>>('SELECT * FROM gaps FINAL WHERE from_slot = 0');
     const next = (by: bigint) => String(BigInt(gap.log_offset as string) + by);
@@ -62,7 +62,7 @@ describe('what cannot be compared is said, and is no difference', () => {
     expect(summary).toContain('8 chain counters: a transaction of the policy is incomplete');
   });
 
-  test('after a materialiser was killed behind its events and before their sums', async () => {
+  test('after a materialiser was killed between writing events and their sums', async () => {
     const event = await damage.someRouted();
     const row = await damage.one<Record<string, unknown>>(
       `SELECT * FROM events FINAL WHERE slot = {slot:UInt64} AND signature = {signature:String} AND position = {position:UInt16}`,
@@ -82,7 +82,7 @@ describe('what cannot be compared is said, and is no difference', () => {
     expect(summary).toContain(`compared ${Number(totals?.count) - 1} policy totals`);
   });
 
-  test('after a materialiser was killed when it had written another time of an event', async () => {
+  test('after a materialiser was killed just after it wrote another time of an event', async () => {
     const row = await damage.one<Record<string, unknown>>(
       "SELECT * FROM events FINAL WHERE kind = 'Routed' ORDER BY block_time DESC, slot DESC LIMIT 1",
     );
@@ -96,7 +96,7 @@ describe('what cannot be compared is said, and is no difference', () => {
     expect((await stage.audit()).summary).not.toContain('policy totals: events of');
   });
 
-  test('where the chain went on and the index did not', async () => {
+  test('where the index is behind the chain', async () => {
     await stage.live(20);
     const { lines, summary } = await stage.audit({ waitMs: 0 });
     expect(lines).toEqual([]);
