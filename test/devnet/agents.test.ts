@@ -29,8 +29,8 @@ async function grown(blocks: number) {
   return { chain, more };
 }
 
-describe(`what the local world's agents say (SEED=${SEED})`, () => {
-  test('is readable, fits what happened to their policy, and is of a kind that posts have', async () => {
+describe(`remarks of the agents on devnet (SEED=${SEED})`, () => {
+  test('a remark is readable text of a known post kind, and only policies in Agent mode have remarks', async () => {
     const { chain, more } = await grown(1);
     const mints = [...Array(POLICIES).keys()].map((number) => launchMint(SEED, number));
     const heard = hear(chain, new Map(mints.map((mint, number) => [mint, number])));
@@ -58,7 +58,7 @@ describe(`what the local world's agents say (SEED=${SEED})`, () => {
     ['exactly at', 700n, /made good|that gap|ahead|as profit|for the holders/],
     ['below', 699n, /nothing to sweep|ahead|as profit|for the holders/],
     ['above', 701n, /made good|that gap|nothing to sweep/],
-  ])('fits how equity stands to its mark: %s', (side, bankroll, unfit) => {
+  ])('the remark on a CreditNoted event fits equity %s the high-water mark', (side, bankroll, unfit) => {
     for (const lot of [0, 1, 2]) {
       const scene = {
         ...{ policy: { hwm: 700n }, venue: null, before: null, bankroll, deployed: 0n },
@@ -70,7 +70,7 @@ describe(`what the local world's agents say (SEED=${SEED})`, () => {
     }
   });
 
-  test('counts what was sent to a venue as at work, and is silent of a gain where only that arrived', async () => {
+  test('money sent to a venue counts as at work at once, and its arrival there is not reported as a gain', async () => {
     const stage = await openStage();
     await stage.init({ mode: AGENT });
     const { mint, agent } = stage.policy();
@@ -112,7 +112,7 @@ describe(`what the local world's agents say (SEED=${SEED})`, () => {
     heard.close();
   });
 
-  test('calls an asset without a name as the pages do', () => {
+  test('a nameless quote asset has the symbol that the explorer shows for it', () => {
     const numbers = [...Array(100).keys()];
     const quoteOf = (number: number) => profileOf(SEED, number, '').quote;
     const nameless = numbers.find((number) => quoteOf(number).symbol === 'NAMELESS') as number;
@@ -121,7 +121,7 @@ describe(`what the local world's agents say (SEED=${SEED})`, () => {
     expect(unitOf(SEED, dollars).symbol).toBe('USDX');
   });
 
-  test('has amounts cut, never rounded, and nothing that is not zero looks like zero', () => {
+  test('amounts are truncated, never rounded, and a tiny amount reads "less than 0.0001" instead of 0', () => {
     expect(amountText(1_234_567_899_999n, { decimals: 6, symbol: 'USDX' })).toBe('1,234,567.8999 USDX');
     expect(amountText(1n, { decimals: 6, symbol: 'USDX' })).toBe('less than 0.0001 USDX');
     expect(amountText(0n, { decimals: 6, symbol: 'USDX' })).toBe('0 USDX');
@@ -133,11 +133,11 @@ describe(`what the local world's agents say (SEED=${SEED})`, () => {
   });
 });
 
-describe('they post as any agent would', () => {
+describe('agents on devnet that post over the API', () => {
   const stop = new AbortController();
   afterEach(() => stop.abort());
 
-  test('the one that visitors are shown begins by itself, with its own key; the one that a person may play is silent', async () => {
+  test('the agent of the showcased policy signs in with its key and posts; the one left to a person stays silent', async () => {
     const { chain } = await grown(60);
     const message = 'test agent session\nURL: https://the.service\nand so on';
     const api = await serveAnswers(({ path }) => {
@@ -166,7 +166,7 @@ describe('they post as any agent would', () => {
     expect(JSON.stringify(asked)).not.toContain(launchMint(SEED, RESIDENT));
   });
 
-  test('they sign nothing that names another service than the one they mean', async () => {
+  test('an agent does not sign a challenge that names another service', async () => {
     const api = await serveAnswers(({ path }) =>
       path.endsWith('/challenge')
         ? { body: { nonce: 'once', message: 'test agent session\nURL: https://another.one' } }

@@ -17,7 +17,7 @@ import { openStage, type Stage } from './stage.ts';
 
 const MOST = 2n ** 64n - 1n;
 
-describe('an amount beyond its type fails its transaction, and the chain goes on', () => {
+describe('amounts beyond u64', () => {
   let stage: Stage;
   beforeEach(async () => {
     stage = await openStage();
@@ -25,14 +25,14 @@ describe('an amount beyond its type fails its transaction, and the chain goes on
   });
   const escrow = () => stage.chain.addresses.ofPolicy(stage.terms.mint).quoteEscrow;
 
-  test('a token account that is full is paid one more', async () => {
+  test('a payment that overflows a token account fails, and the chain goes on', async () => {
     expect((await stage.pay(escrow(), MOST)).failed).toBeNull();
     expect((await stage.pay(escrow(), 1n)).failed).toBe('ArithmeticOverflow');
     expect(stage.balance('quoteEscrow')).toBe(MOST);
     expect((await stage.chain.produce([])).slot).toBe(stage.chain.tip().slot);
   });
 
-  test('a counter of a policy, by the event or by the account', async () => {
+  test('a claim fails when its amount or the policy’s feesClaimed counter would overflow', async () => {
     const claim = (quoteAmount: bigint) =>
       stage.run({
         ...{ kind: 'claim_fees', mint: stage.terms.mint, by: stage.who.keeper },
@@ -45,7 +45,7 @@ describe('an amount beyond its type fails its transaction, and the chain goes on
     expect(stage.policy().feesClaimed).toBe(MOST);
   });
 
-  test('a notional that no u64 holds, of an equity that one does', async () => {
+  test('an equity report with a notional above u64 fails, one with the largest u64 succeeds', async () => {
     const remote = await stage.register('remote', { venueKind: REMOTE, assetClass: 16 });
     const equity = 2n ** 62n;
     expect((await stage.report(remote, equity, { notional: MOST + 1n })).failed).toBe('ArithmeticOverflow');
@@ -54,7 +54,7 @@ describe('an amount beyond its type fails its transaction, and the chain goes on
   });
 });
 
-/** As many as with `npm start`: two actions in each slot, for forty policies. */
+/** Of one policy with `npm start`, where forty policies share two actions a slot. */
 const ACTIONS_A_WEEK = (7 * 86_400 * 2) / 0.4 / 40;
 const POLICIES = 2;
 
@@ -85,7 +85,7 @@ function lifeAlone(seed: string) {
   return { state, step };
 }
 
-test('a week of life leaves what venues say near what was put in', () => {
+test('in a week of devnet life no attested equity exceeds 60 times what was put in', () => {
   const { state, step } = lifeAlone('amounts 1');
   // Above twenty times only losses are drawn; one jump of three times may come before.
   const most = 20n * 3n;
@@ -101,7 +101,7 @@ test('a week of life leaves what venues say near what was put in', () => {
   expect(looked).toBeGreaterThan(0);
 });
 
-test('a venue account that holds far more than was put in loses by its trades', () => {
+test('trades of a Local venue account that holds far more than was put in lose money', () => {
   const { state, step } = lifeAlone('amounts 6');
   const local = () =>
     [...state.venues.values()].find(

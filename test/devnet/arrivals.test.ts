@@ -57,12 +57,12 @@ async function attested(turns: number, drift = 100n): Promise<bigint[]> {
 }
 
 describe('money sent to a remote account', () => {
-  test('is attested as a whole where nothing was there', async () => {
+  test('is attested in full by one report when the account was empty', async () => {
     await send(50_000n);
     expect(await attested(2)).toEqual([50_000n, 50_000n]);
   });
 
-  test('arrives beside what was there, once, and pauses nobody', async () => {
+  test('is added to the existing equity exactly once, without pausing the policy', async () => {
     await send(1_000n);
     await attested(1);
     await send(100_000n);
@@ -72,7 +72,7 @@ describe('money sent to a remote account', () => {
     expect(await attested(2)).toEqual([101_000n, 101_000n]);
   });
 
-  test('has what was lost stay lost, and what was gained come on top', async () => {
+  test('is added to the equity that earlier losses and gains left', async () => {
     await send(100_000n);
     await attested(1);
     await attested(1, 90n);
@@ -83,7 +83,7 @@ describe('money sent to a remote account', () => {
     expect(await attested(2)).toEqual([115_000n, 115_000n]);
   });
 
-  test('is neither lost nor counted twice where two report in one slot', async () => {
+  test('is neither lost nor counted twice when the account is reported twice in one slot', async () => {
     await send(100_000n);
     await attested(1);
     await send(30_000n);
@@ -94,7 +94,7 @@ describe('money sent to a remote account', () => {
   });
 });
 
-test('a report is dated ahead of its block now and then, and by little', async () => {
+test('some equity reports, under one in ten, are dated ahead of their block, by at most 3 seconds', async () => {
   const chain = createChain({ dir: null, seed: 'dated', genesisTime: 1_760_000_000_000 });
   const life = createLife(chain, { seed: 'dated', policies: 6, rate: 4 });
   const ahead: number[] = [];

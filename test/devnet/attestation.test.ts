@@ -28,7 +28,7 @@ describe('report_remote_equity', () => {
     expect(stage.venue(remote)).toMatchObject({ remoteEquity: 10n, remoteNotional: 50n, remoteAsof: asof });
   });
 
-  test('the first report never trips the guard, a change within the band does not either', async () => {
+  test('neither the first report nor a later change within the band pauses the policy', async () => {
     expect((await stage.report(remote, 1000n)).events).toMatchObject([{ fields: { paused: false } }]);
     await stage.report(remote, 1200n);
     await stage.report(remote, 960n);
@@ -45,7 +45,7 @@ describe('report_remote_equity', () => {
     expect([stage.policy().paused, stage.venue(remote).remoteEquity]).toEqual([true, equity]);
   });
 
-  test('after a report of zero the next one is a first report again', async () => {
+  test('a report after one of zero counts as a first report and does not pause the policy', async () => {
     await stage.report(remote, 0n);
     await stage.report(remote, 5000n);
     expect(stage.policy().paused).toBe(false);

@@ -30,14 +30,14 @@ describe('deployment', () => {
     expect([stage.balance('bankroll'), stage.tokens(local)]).toEqual([200n, 800n]);
   });
 
-  test('risk 0 never trades', async () => {
+  test('a policy with risk 0 cannot deploy anything', async () => {
     await stage.init({ risk: 0 });
     const local = await stage.register('local');
     await fund(1000n);
     expect((await deploy(local, 1n)).failed).toBe('RiskCapExceeded');
   });
 
-  test('funds moved to a Remote account count as bridged out at once, and Local ones do not', async () => {
+  test('funds deployed to a Remote account count as bridged out at once, and its equity is unchanged', async () => {
     await stage.init();
     const remote = await stage.register('remote', { venueKind: REMOTE, assetClass: 16 });
     await fund(1000n);
@@ -58,7 +58,7 @@ describe('deployment', () => {
     expect((await deploy(local, 10n)).failed).toBe('WrongMode');
   });
 
-  test('note_credit meters the agent and moves no money', async () => {
+  test('note_credit counts the amount as spent, and only the agent may call it', async () => {
     await stage.init({ mode: AGENT });
     const { agent, mint } = stage.policy();
     await stage.run({ kind: 'note_credit', mint, by: agent, amount: 7n });
@@ -78,14 +78,14 @@ describe('register_venue_account', () => {
       ...changes,
     });
 
-  test('a class the origin does not carry, and one that is not a single bit, are refused', async () => {
+  test('an asset class outside the origin’s and one that is not a single bit are refused', async () => {
     await stage.init({ originId: 6 });
     expect((await register({})).failed).toBe('ClassOutsideOrigin');
     expect((await register({ assetClass: 48 })).failed).toBe('InvalidAssetClass');
     expect((await register({ assetClass: 0 })).failed).toBe('InvalidAssetClass');
   });
 
-  test('a perps policy at risk 50 is created and fails at its first venue, until risk is raised', async () => {
+  test('a policy at risk 50 cannot register a perpetuals account until its risk is raised', async () => {
     expect((await stage.init({ risk: 50 })).failed).toBeNull();
     expect((await register({})).failed).toBe('RiskBelowAssetClass');
     const { mint, authority: by } = stage.terms;

@@ -44,8 +44,8 @@ function fingerprint(chain: Chain): string {
   return hash.update(JSON.stringify(mine, plain)).digest('hex');
 }
 
-describe('a seed', () => {
-  test('makes the same chain byte for byte, and another seed another one', async () => {
+describe('a chain made from a seed', () => {
+  test('the same seed makes the same chain byte for byte, another seed a different one', async () => {
     const [one, two] = [open(), open()];
     await live(one, 400n);
     await live(two, 400n);
@@ -55,7 +55,7 @@ describe('a seed', () => {
     expect(fingerprint(other)).not.toBe(fingerprint(one));
   });
 
-  test('block times are the genesis time plus 400 ms a slot, in whole seconds, and slots are skipped', async () => {
+  test('block times are the genesis time plus 400 ms a slot, in whole seconds, and some slots are skipped', async () => {
     const chain = open();
     await live(chain, 300n);
     let skipped = 0;
@@ -69,7 +69,7 @@ describe('a seed', () => {
 });
 
 describe('a ledger in a directory', () => {
-  test('goes on after a SIGKILL at any moment as if nothing had happened', async () => {
+  test('continues after several SIGKILLs as the same chain as one that was never killed', async () => {
     let reached = 0n;
     for (const blocks of [40, 90, 150]) {
       const child = spawn(process.execPath, [
@@ -97,7 +97,7 @@ describe('a ledger in a directory', () => {
     killed.close();
   });
 
-  test('is left as it is where another wrote into it: a sentence says so', async () => {
+  test('that is corrupt in the middle is refused with the byte offset, and its file is left unchanged', async () => {
     const chain = open({ dir });
     await live(chain, 60n);
     chain.close();
@@ -109,7 +109,7 @@ describe('a ledger in a directory', () => {
     expect(readFileSync(file).equals(written)).toBe(true);
   });
 
-  test('drops a torn record at its end and writes it anew', async () => {
+  test('drops a torn record at its end and continues as the same chain', async () => {
     const chain = open({ dir });
     await live(chain, 120n);
     chain.close();
@@ -124,7 +124,7 @@ describe('a ledger in a directory', () => {
     again.close();
   });
 
-  test('refuses to go on as another chain', () => {
+  test('refuses to be opened with another seed', () => {
     open({ dir }).close();
     expect(() => open({ dir, seed: 'another' })).toThrow(/holds the chain of seed determinism 1/);
   });

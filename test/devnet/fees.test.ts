@@ -21,7 +21,7 @@ describe('claim_fees', () => {
     expect(stage.policy().feesClaimed).toBe(1001n);
   });
 
-  test('a forwarded share arrives in the escrow and is not counted as claimed', async () => {
+  test('fees forwarded into the escrow by a plain transfer are not counted as claimed', async () => {
     const tx = await stage.pay(stage.chain.addresses.ofPolicy(mint).quoteEscrow, 500n);
     expect([tx.ours, tx.events]).toEqual([false, []]);
     expect([stage.balance('quoteEscrow'), stage.policy().feesClaimed]).toEqual([500n, 0n]);
@@ -49,13 +49,13 @@ describe('route', () => {
     expect(stage.policy()).toMatchObject({ protocolFees: 50n, routedToBankroll: 665n, routedToLp: 0n });
   });
 
-  test('an empty escrow is NothingToDo', async () => {
+  test('an empty escrow fails with NothingToDo', async () => {
     expect((await stage.run({ kind: 'route', mint, by })).failed).toBe('NothingToDo');
   });
 });
 
 describe('compound_lp', () => {
-  test('counts the measured fall of the staging account and emits nothing', async () => {
+  test('counts the amount taken from the staging account and emits no event', async () => {
     await stage.run({ kind: 'claim_fees', mint, by, quoteAmount: 1001n, baseAmount: 0n });
     await stage.run({ kind: 'route', mint, by });
     const tx = await stage.run({ kind: 'compound_lp', mint, by, amount: 200n });

@@ -4,7 +4,7 @@ import { readOptions } from '../../devnet/options.ts';
 const NOW = 1_760_000_000_000;
 
 describe('the flags of devnet', () => {
-  test('default to a small chain in memory on fixed ports whose past ends now', () => {
+  test('default to a chain in memory; --history and --past move its genesis time back from now', () => {
     expect(readOptions([], NOW)).toMatchObject({ seed: '1', dir: null, portBase: null, genesisTime: NOW });
     expect(readOptions(['--history', '100'], NOW)?.genesisTime).toBe(NOW - 40_000);
     expect(readOptions(['--history', '100', '--past', '2'], NOW)?.genesisTime).toBe(NOW - 7_200_000);
@@ -27,7 +27,7 @@ describe('the flags of devnet', () => {
     [['--genesis-time', '99999999999999999999'], /--genesis-time is no time/],
     [['--unheard-of'], /Unknown option/],
     [['stray'], /positional/],
-  ])('refuse %j with a sentence', (args, sentence) => {
+  ])('refuse %j with a one-line error', (args, sentence) => {
     expect(() => readOptions(args, NOW)).toThrow(sentence);
     expect(() => readOptions(args, NOW)).toThrow(/^[^\n]+$/);
   });

@@ -63,7 +63,7 @@ const sent = ({ updates }: GeyserCall) =>
     return signature === undefined ? [] : [encodeBase58(signature)];
   });
 
-test('SubscribeReplayInfo tells the first slot that is kept, and nothing where nothing is replayed', async () => {
+test('SubscribeReplayInfo returns the first kept slot, and none in the replay modes off, empty and silent', async () => {
   const told = new Map<string, string | undefined>();
   for (const replay of REPLAYS) {
     geyser.become({ replay });
@@ -73,7 +73,7 @@ test('SubscribeReplayInfo tells the first slot that is kept, and nothing where n
   expect([told.get('off'), told.get('empty'), told.get('silent')]).toEqual([undefined, undefined, undefined]);
 });
 
-test('a slot that died and came again brings what the chain does not have, and not all that it has', async () => {
+test('the fault mixInDeadVersion adds transactions the chain does not have and leaves out some that it has', async () => {
   const whole = ledgerSignatures();
   expect(new Set(sent(await replayed()))).toEqual(whole);
   geyser.faults.mixInDeadVersion(seeded());
@@ -84,7 +84,7 @@ test('a slot that died and came again brings what the chain does not have, and n
   expect(geyser.faults.mixedIn()).toEqual({ ghosts: only(haunted, whole), lost: only(whole, haunted) });
 });
 
-test('a slot that was made twice is told in both versions, the same to whoever asks, with what the chain never wrote', async () => {
+test('the fault remake sends both versions of a slot, the same in every replay; the fault lose leaves data out', async () => {
   const told = (call: GeyserCall) => {
     const metas = new Map<string, Set<string>>();
     const payloads = new Map<string, Set<string>>();
@@ -116,7 +116,7 @@ test('a slot that was made twice is told in both versions, the same to whoever a
   expect(lossy.states.size).toBeLessThan(plain.states.size);
 });
 
-test('a limit ends every stream and refuses each further one with its words', async () => {
+test('the fault limit ends open streams and refuses new ones with its message until it is lifted', async () => {
   const open = await replayed();
   geyser.faults.limit('quota of the day is used up');
   await open.until(() => open.ended !== null);
@@ -126,7 +126,7 @@ test('a limit ends every stream and refuses each further one with its words', as
   expect((await replayed()).ended).toBeNull();
 });
 
-test('a slot that cannot be sent ends each stream that comes to it', async () => {
+test('the fault choke ends a stream with OUT_OF_RANGE when it comes to the chosen slot', async () => {
   const slot = chain.tip().slot - 5n;
   geyser.faults.choke(new Set([slot]));
   const call = await replayed();
@@ -143,7 +143,7 @@ test('a slot that cannot be sent ends each stream that comes to it', async () =>
   ).toBe(`meta ${chain.block(slot)?.parent}`);
 });
 
-test('oddities come in front of blocks, and take nothing away', async () => {
+test('the fault sendOddities adds updates to the stream and leaves out no transaction', async () => {
   const plain = await replayed();
   geyser.faults.sendOddities(seeded());
   const odd = await replayed();

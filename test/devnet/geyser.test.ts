@@ -73,8 +73,8 @@ async function end(call: GeyserCall): Promise<GeyserCall['ended']> {
   return call.ended;
 }
 
-describe('the stream of the local chain is as the original server sends it', () => {
-  test('a ping at once, then of each slot accounts, transactions, meta and confirmed, with processed a slot before', async () => {
+describe('the stream of devnet, as the original server sends it', () => {
+  test('a ping comes first; processed, accounts and transactions of a slot come before its meta, confirmed after it', async () => {
     await produce(20);
     const call = open({ fromSlot: String(chain.tip().slot - 10n) });
     await call.until(() => call.words().includes(`confirmed ${chain.tip().slot}`));
@@ -90,7 +90,7 @@ describe('the stream of the local chain is as the original server sends it', () 
       expect(words.lastIndexOf(word)).toBeLessThan(at(`meta ${slot}`));
   });
 
-  test('a slot that is skipped was told as processed and never as confirmed; as dead only to who asks', async () => {
+  test('a skipped slot is sent as processed, never as confirmed, and as dead only with interslotUpdates', async () => {
     await produce(30);
     const from = { fromSlot: String(chain.tip().slot - 20n) };
     const asked = open({ ...from, slots: { slots: { interslotUpdates: true } } });
@@ -116,7 +116,7 @@ describe('the stream of the local chain is as the original server sends it', () 
     expect(asked.words().some((word) => word.startsWith('bank'))).toBe(true);
   });
 
-  test('a replay above the tip, behind what is kept, or of a live rewrite ends with its words', async () => {
+  test('a from_slot above the tip, also in a later request, or below the kept slots ends the stream with an error', async () => {
     await produce(60);
     const { slot } = chain.tip();
     expect(await end(open({ fromSlot: String(slot + 1n) }))).toEqual({
@@ -133,7 +133,7 @@ describe('the stream of the local chain is as the original server sends it', () 
     expect(await end(call)).toMatchObject({ code: INTERNAL });
   });
 
-  test('of several rewrites that wait only the newest is applied: an earlier from_slot is lost', async () => {
+  test('of several requests pending on one stream only the newest is applied; an earlier from_slot is lost', async () => {
     await produce(20);
     const call = await live();
     const before = chain.tip().slot;
@@ -153,7 +153,7 @@ describe('the stream of the local chain is as the original server sends it', () 
     expect(metas().length - from).toBeGreaterThan(3);
   });
 
-  test('account and owner of one filter must both match; a filter that names nothing is met by everything', async () => {
+  test('a filter matches only if both account and owner match; an empty filter matches everything', async () => {
     await produce(10);
     const address = [...chain.state().policies.keys()][0] as string;
     const stranger = '11111111111111111111111111111111';
@@ -177,7 +177,7 @@ describe('the stream of the local chain is as the original server sends it', () 
     expect(owners.size).toBeGreaterThan(1);
   });
 
-  test('a wrong token, a key that is none, a request over 4 MiB', async () => {
+  test('a wrong token or an invalid key ends the stream with an error, a request over 4 MiB without one', async () => {
     expect(await end(client.subscribe(all(), 'wrong'))).toEqual({
       code: UNAUTHENTICATED,
       details: 'No valid auth token',
@@ -190,7 +190,7 @@ describe('the stream of the local chain is as the original server sends it', () 
     expect(await end(open({ accounts: { many: { account: many } } }))).toEqual({ code: OK, details: '' });
   });
 
-  test('meta carries base58 hashes and rewards, every update its time, a transaction says that it returns nothing', async () => {
+  test('block meta has a base58 hash and rewards, updates have createdAt, transactions set returnDataNone', async () => {
     const call = await live();
     await produce(5);
     await call.until(() => call.words().includes(`meta ${chain.tip().slot}`));
@@ -203,7 +203,7 @@ describe('the stream of the local chain is as the original server sends it', () 
       if (update.slot === undefined) expect(update.createdAt).toBeDefined();
   });
 
-  test('the slot at finalized is not there before one is final', async () => {
+  test('getSlot at finalized fails before any slot is final; at confirmed it returns the tip', async () => {
     const free = await serveGeyser({ ledger: chain, port: 0 });
     const asker = rawClient(free.port);
     await produce(2);
@@ -217,13 +217,13 @@ describe('the stream of the local chain is as the original server sends it', () 
   });
 });
 
-describe('a provider with limits', () => {
+describe('provider modes of the devnet stream', () => {
   const replayed = async (modes: Partial<ProviderModes>) => {
     geyser.become(modes);
     return end(open({ fromSlot: String(chain.tip().slot - 5n) }));
   };
 
-  test('refuses every replay in its own way', async () => {
+  test('each mode that refuses replay answers from_slot with its own error, a silent end or live slots only', async () => {
     await produce(10);
     expect(await replayed({ replay: 'off' })).toEqual({
       code: INTERNAL,
@@ -245,7 +245,7 @@ describe('a provider with limits', () => {
     expect(metas.filter((word) => BigInt(word.slice('meta '.length)) <= tip)).toEqual([]);
   });
 
-  test('refuses filters over its caps, with the cap in words or without', async () => {
+  test('filters over the caps addresses and named are refused; mode terse does not name the cap', async () => {
     geyser.become({ addresses: 2, named: 1 });
     const account = Array.from({ length: 3 }, () => chain.programId);
     expect(await end(open({ accounts: { some: { account } } }))).toEqual({
@@ -260,7 +260,7 @@ describe('a provider with limits', () => {
     expect((await end(open({ accounts: { some: { account } } })))?.details).not.toMatch(/\d/);
   });
 
-  test('sends nothing but pings, cuts who lags, sends late updates, and counts writes by each server', async () => {
+  test('mode pings sends only pings, lag ends a stream, late sends accounts after meta, servers vary versions', async () => {
     geyser.become({ pings: true });
     const quiet = open();
     await quiet.until(() => quiet.updates.length > 0);
@@ -288,7 +288,7 @@ describe('a provider with limits', () => {
     ).toBe(true);
   });
 
-  test('ends or silences streams of addresses alone, gives so many streams, and no more', async () => {
+  test('mode beside ends or silences streams that name accounts by address; streams refuses one above its limit', async () => {
     const followed = { accounts: { followed: { account: [chain.programId] } }, transactions: {} };
     geyser.become({ beside: 'unavailable' });
     expect(await end(open(followed))).toMatchObject({ code: UNAVAILABLE });
@@ -305,7 +305,7 @@ describe('a provider with limits', () => {
     });
   });
 
-  test('sends block metas without a parent, to streams that are open too', async () => {
+  test('mode parentless leaves the parent out of block metas, also on a stream that is already open', async () => {
     const call = await live();
     geyser.become({ parentless: true });
     await produce(3);
@@ -314,7 +314,7 @@ describe('a provider with limits', () => {
     expect(parents.slice(-3)).toEqual(['0', '0', '0']);
   });
 
-  test('keeps the newest of so many streams, and ends the oldest', async () => {
+  test('mode newest accepts a stream above the limit and ends the oldest one', async () => {
     geyser.become({ streams: 2, newest: true });
     const [first, second] = [await live(), await live()];
     const third = await live();
@@ -328,7 +328,7 @@ describe('a provider with limits', () => {
     expect([second.ended, third.ended]).toEqual([null, null]);
   });
 
-  test('is told by a flag', () => {
+  test('readModes reads the modes of a flag and names what is wrong with it', () => {
     expect(readModes('replay=off,addresses=10,late')).toMatchObject({
       replay: 'off',
       addresses: 10,

@@ -30,8 +30,8 @@ function scalarOf(type: FieldType): string {
 
 const LAYOUTS: [string, Layout][] = [...Object.entries(ACCOUNT_LAYOUTS), ...Object.entries(EVENT_LAYOUTS)];
 
-describe('what the chain writes', () => {
-  test('is every account and event of the IDL', () => {
+describe('the byte layouts of the devnet program', () => {
+  test('there is a layout for exactly the accounts and events of the IDL', () => {
     const names = [...idl.accounts, ...idl.events].map(({ name }) => name);
     expect(LAYOUTS.map(([name]) => name).sort()).toEqual(names.sort());
   });
@@ -42,13 +42,13 @@ describe('what the chain writes', () => {
     );
   });
 
-  test('comes from every instruction of the IDL', () => {
+  test('every instruction of the IDL is implemented', () => {
     expect(Object.keys(INSTRUCTIONS)).toEqual(
       expect.arrayContaining(idl.instructions.map(({ name }) => name)),
     );
   });
 
-  test('in the life of a seed is every kind of event, by calls that hold the arguments of the IDL', async () => {
+  test('a seeded chain emits every kind of event, and its instruction data holds the arguments of the IDL', async () => {
     const chain = createChain({ dir: null, seed: 'layouts 1', genesisTime: GENESIS });
     const life = createLife(chain, { seed: 'layouts 1', policies: 10, rate: 6 });
     const missing = new Set(Object.keys(EVENT_LAYOUTS) as EventKind[]);
@@ -81,13 +81,13 @@ describe('a ledger in a directory', () => {
     records.close();
   };
 
-  test('of the first format is of the layout of its day', () => {
+  test('of format 1, which names no byte layout, counts as written in the original one', () => {
     begin({ format: 1 });
     if (LAYOUT_NAME === LAYOUT_OF_FORMAT_1) expect(open().tip().slot).toBe(1n);
     else expect(open).toThrow('another byte layout');
   });
 
-  test('that was written in another byte layout is refused with what to do', () => {
+  test('that was written in another byte layout is refused, and the error says what to remove', () => {
     begin({ format: 2, layout: 'another' });
     expect(open).toThrow(
       /holds a chain whose program has another byte layout: remove it with the index and the log that are of that chain/,

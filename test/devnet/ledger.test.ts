@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe(`the ledger of seed "${SEED}"`, () => {
-  test('every block names the one before it, and subscribers hear each once, in order', () => {
+  test('every block names its parent, and subscribers get each block once, in order', () => {
     let parent = chain.firstSlot;
     for (const block of heard) {
       expect(block.parent).toBe(parent);
@@ -70,7 +70,7 @@ describe(`the ledger of seed "${SEED}"`, () => {
     expect(closed).toBeGreaterThan(0);
   });
 
-  test('accounts by owner are the ones that exist', () => {
+  test('accountsByOwner lists as many accounts as exist of the program and of Token-2022', () => {
     const { configs, origins, models, policies, venues, tokens, mints, metadata } = chain.state();
     const own = configs.size + origins.size + models.size + policies.size + venues.size;
     expect(chain.accountsByOwner(bytesOf(chain.programId)).length).toBe(own);
@@ -79,7 +79,7 @@ describe(`the ledger of seed "${SEED}"`, () => {
     expect(extended).toBe(tokens.size + mints.size + metadata.size - classic);
   });
 
-  test('the history an oracle reads is what the blocks hold', () => {
+  test('history() has the slots and events of the blocks that subscribers got', () => {
     const told = [...chain.history()];
     expect(told.map((block) => block.slot)).toEqual(heard.map((block) => block.slot));
     expect(told.flatMap((block) => block.transactions.flatMap((tx) => tx.events))).toEqual(
@@ -89,7 +89,7 @@ describe(`the ledger of seed "${SEED}"`, () => {
 });
 
 describe('agent keys', () => {
-  test('are real: what they sign verifies under the key on chain', () => {
+  test('a signature verifies under the public key, and the key pair is found again by that key alone', () => {
     const mint = keyOf(new Uint8Array(32).fill(5));
     const agent = agentKeypair(SEED, mint, 2);
     const message = Buffer.from('a challenge');

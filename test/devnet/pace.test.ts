@@ -8,7 +8,7 @@ const NIGHT_MS = 8 * HOUR_MS;
 
 afterEach(() => vi.restoreAllMocks());
 
-/** How far the last block is behind the clock where the machine was suspended, or only busy, after the third block. */
+/** Seconds that the last block is behind the clock if the machine is suspended or busy after the third. */
 async function lagAfter({ suspended = 0, busy = 0, blocks = 8 }): Promise<number> {
   let [ran, wall] = [0, Date.now()];
   // Each look at the clock finds that a slot has passed, so that nothing waits.
@@ -35,10 +35,10 @@ async function lagAfter({ suspended = 0, busy = 0, blocks = 8 }): Promise<number
   return lag;
 }
 
-test('a chain whose machine was suspended for a night goes on at the clock', async () => {
+test('a chain whose machine was suspended for 8 hours skips to the slot of the clock', async () => {
   expect(await lagAfter({ suspended: NIGHT_MS })).toBeLessThan(60);
 });
 
-test('one that had no time meanwhile makes up for it block by block', async () => {
+test('a chain whose machine was only busy for 8 hours stays behind the clock and skips nothing', async () => {
   expect(await lagAfter({ busy: NIGHT_MS })).toBeGreaterThan(NIGHT_MS / 1000 - 60);
 });

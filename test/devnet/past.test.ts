@@ -15,8 +15,8 @@ const lived = async (chain: Chain, signal = never, onProgress = (_: bigint) => {
   return [...chain.history()].map(({ slot, blockTime }) => ({ slot, blockTime }));
 };
 
-describe('a past that lies over hours', () => {
-  test('has its blocks evenly over them, at times that its slots say, and ends before now', async () => {
+describe('a past spread over hours', () => {
+  test('has blocks in every hour, at the times of their slots, and ends before now', async () => {
     const blocks = await lived(open());
     expect(blocks.length).toBeGreaterThan(PAST.blocks * 0.9);
     expect(blocks.length).toBeLessThanOrEqual(PAST.blocks);
@@ -27,7 +27,7 @@ describe('a past that lies over hours', () => {
     expect(blocks.at(-1)?.blockTime).toBeLessThan(Date.now() / 1000);
   });
 
-  test('cut off, goes on to the same end and not a second time', async () => {
+  test('that was aborted resumes to the same end, and another run adds nothing', async () => {
     const chain = open();
     const stop = new AbortController();
     chain.subscribe(({ slot }) => {
@@ -41,12 +41,12 @@ describe('a past that lies over hours', () => {
     expect(await lived(chain)).toEqual(whole);
   });
 
-  test('of a chain that is younger than that ends with the clock', async () => {
+  test('of a chain younger than those hours ends at the present time', async () => {
     const blocks = await lived(open(Date.now() - HOUR_S * 1000));
     expect(blocks.at(-1)?.blockTime).toBeLessThanOrEqual(Date.now() / 1000);
   });
 
-  test('has equities that are fresh where they are attested in the same transaction', async () => {
+  test('has no transaction that attests an equity first and fails with StaleRemoteEquity', async () => {
     const past: Past = { hours: 48, blocks: 600, blockMs: 0 };
     const seed = 'past 2';
     const genesisTime = Date.now() - past.hours * HOUR_S * 1000;

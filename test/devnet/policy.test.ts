@@ -69,7 +69,7 @@ describe('a policy over time', () => {
     expect(stage.policy()).toMatchObject({ venueCount: 1, paused: true });
   });
 
-  test('set_policy changes the terms of an unlocked one and keeps its mode', async () => {
+  test('set_policy changes the terms of an unlocked policy and keeps its mode', async () => {
     await stage.init();
     const terms = { ...stage.terms, risk: 33, toLpBps: 5000, toBankrollBps: 5000, modelId: 2 };
     expect((await stage.run({ kind: 'set_policy', mint, by, terms })).events).toMatchObject([
@@ -78,7 +78,7 @@ describe('a policy over time', () => {
     expect(stage.policy()).toMatchObject({ risk: 33, toBankrollBps: 5000, mode: 0, modelId: 0 });
   });
 
-  test('nobody but the authority does what the IDL has the authority sign', async () => {
+  test('instructions on a policy that the IDL has the authority sign fail for anyone else', async () => {
     await stage.init();
     const of = { mint, by: STRANGER };
     const venue = { tokenAccount: mint, assetMint: stage.terms.quoteMint, remoteAccount: ZERO_KEY };
@@ -111,7 +111,7 @@ describe('pauses', () => {
     expect(lifted.events).toMatchObject([{ kind: 'PolicyPaused', fields: { paused: false, by: 0 } }]);
   });
 
-  test('every money instruction stops at either pause, the protocol named first', async () => {
+  test('every money instruction fails while policy or protocol is paused; ProtocolPaused takes precedence', async () => {
     await stage.init();
     const keeper = stage.who.keeper;
     const money = async () => [
@@ -159,7 +159,7 @@ describe('the protocol', () => {
     expect(stranger.failed).toBe('NotAdmin');
   });
 
-  test('a model is overwritten in place and keeps the time of its last change; an origin is never written twice', async () => {
+  test('a model is overwritten in place and has the time of its last change; an origin is never written twice', async () => {
     const { admin } = stage.who;
     const at = stage.now();
     const model = { id: 1, name: 'renamed', provider: 'someone', enabled: false };

@@ -36,7 +36,7 @@ describe('sweep_profit', () => {
     expect(stage.policy()).toMatchObject({ hwm: 302n, profitSwept: 701n });
   });
 
-  test('equity at or below the mark is NothingToDo', async () => {
+  test('equity at the mark fails with NothingToDo', async () => {
     expect((await sweep()).failed).toBe('NothingToDo');
     await stage.pay(bankroll, 1003n);
     await sweep();
@@ -88,14 +88,14 @@ describe('sweep_profit', () => {
     expect((await sweep()).failed).toBeNull();
   });
 
-  test('an entry that is not the derived one is VenueNotAllowed', async () => {
+  test('a venue entry other than the derived address fails with VenueNotAllowed', async () => {
     await stage.register('one');
     await stage.pay(bankroll, 10n);
     const wrong = stage.pairs().map((pair) => ({ ...pair, entry: bankroll }));
     expect((await sweep(wrong)).failed).toBe('VenueNotAllowed');
   });
 
-  test('a Local account in another mint is WrongMint until it is revoked', async () => {
+  test('a Local account of another mint fails the sweep with WrongMint until it is revoked', async () => {
     const local = await stage.register('odd', { assetMint: stage.terms.mint });
     await stage.pay(bankroll, 10n);
     expect((await sweep()).failed).toBe('WrongMint');
@@ -130,7 +130,7 @@ describe('sweep_profit', () => {
     expect((await sweep()).events[0]?.fields).toMatchObject({ equity: 6000n });
   });
 
-  test('route, claim and compound do not read remote equity', async () => {
+  test('claim_fees, route and compound_lp succeed although a remote equity was never attested', async () => {
     await stage.register('remote', { venueKind: REMOTE, assetClass: 16 });
     const { mint } = stage.terms;
     const by = stage.who.keeper;

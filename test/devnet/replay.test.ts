@@ -7,7 +7,7 @@ import { CONFIRMED, rawClient } from './support/geyser-call.ts';
 
 const BLOCKS = 300;
 
-test('a long replay lets others have their turn, and comes whole and in order', async () => {
+test('a long replay yields to the event loop and arrives whole and in order, followed by live blocks', async () => {
   const chain = createChain({ dir: null, seed: 'replay', genesisTime: 1_760_000_000_000, skipChance: 0 });
   const life = createLife(chain, { seed: 'replay', policies: 2 });
   for (let made = 0; made < BLOCKS; made += 1) await chain.produce(life.next());
@@ -40,7 +40,7 @@ test('a long replay lets others have their turn, and comes whole and in order', 
   const metas = () => call.words().filter((word) => word.startsWith('meta'));
   await call.until(() => metas().length === BLOCKS);
   expect(between.size).toBeGreaterThanOrEqual(BLOCKS / 50);
-  // What happens meanwhile and afterwards follows.
+  // A block that is made after the replay follows it on the same stream.
   await chain.produce(life.next());
   await call.until(() => metas().length === BLOCKS + 1);
   expect(metas()).toEqual(Array.from({ length: BLOCKS + 1 }, (_, at) => `meta ${first + BigInt(at)}`));

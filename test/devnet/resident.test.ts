@@ -11,7 +11,7 @@ import { AGENT, REMOTE } from '../../devnet/program/state/state.ts';
 
 const SEED = process.env.SEED ?? 'resident';
 
-test(`the agent whose key is given away stays, while others are rotated (SEED=${SEED})`, async () => {
+test(`the agent whose key is handed out is never replaced, while other agents are (SEED=${SEED})`, async () => {
   const chain = createChain({ dir: null, seed: SEED, genesisTime: 1_760_000_000_000 });
   const life = createLife(chain, { seed: SEED, policies: 12, rate: 10 });
   const { mint, keypair } = residentOf(SEED);
@@ -31,7 +31,7 @@ test(`the agent whose key is given away stays, while others are rotated (SEED=${
   expect(rotated).not.toContain(mint);
 });
 
-test(`the accounts that the first two have at venues are attested from their first block on (SEED=${SEED})`, async () => {
+test(`the first two policies have a Remote account at each venue, attested from its first block (SEED=${SEED})`, async () => {
   const chain = createChain({ dir: null, seed: SEED, genesisTime: 1_760_000_000_000 });
   const life = createLife(chain, { seed: SEED, policies: 2, rate: 4 });
   const classes = new Map<string, Set<number>>();
@@ -48,7 +48,7 @@ test(`the accounts that the first two have at venues are attested from their fir
   expect([...classes.values()].map((own) => CAST_CLASSES.every((bit) => own.has(bit)))).toEqual([true, true]);
 });
 
-test('its key file is for its owner alone, also where another was there before', () => {
+test('the key file is readable by its owner alone, also when it replaces a file open to others', () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'resident-'));
   writeFileSync(path.join(directory, 'agent.json'), 'old', { mode: 0o644 });
   const { keypair } = residentOf(SEED);

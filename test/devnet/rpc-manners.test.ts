@@ -40,8 +40,8 @@ const listed = (config = {}) =>
 const transaction = (signature: string, config = {}) =>
   ask('getTransaction', signature, { ...confirmed, maxSupportedTransactionVersion: 1, ...config });
 
-describe('a pool', () => {
-  test('answers from nodes in turn that are at other slots, and refuses a minContextSlot that one is before', async () => {
+describe('a pool of RPC nodes', () => {
+  test('nodes at different slots answer in turn, and one below minContextSlot refuses with -32016', async () => {
     server.faults.behave({ pool: [0, 10, 40] });
     const tip = Number(chain.tip().slot);
     const slots = [];
@@ -53,7 +53,7 @@ describe('a pool', () => {
     expect(codes).toEqual([tip, tip - 10, expect.objectContaining({ code: -32016 })]);
   });
 
-  test('shows accounts as they were where a node is', async () => {
+  test('a node that is behind answers with accounts as they were at its slot', async () => {
     const address = encodeBase58(chain.tip().writes.at(-1)?.address as Uint8Array);
     const now = (await ask('getAccountInfo', address, base64)) as { value: unknown };
     server.faults.behave({ pool: [1] });
@@ -66,7 +66,7 @@ describe('a pool', () => {
   });
 });
 
-test('a list that marks the wrong ones says the other of each, and transactions say it themselves', async () => {
+test('mismarkedOneIn inverts failure marks in signature lists, while getTransaction stays right', async () => {
   const marks = async () =>
     ((await listed()) as unknown as { signature: string; err: unknown }[]).map(({ err }) => err === null);
   const rightly = await marks();
@@ -78,7 +78,7 @@ test('a list that marks the wrong ones says the other of each, and transactions 
   expect(meta.err === null).toBe(rightly[0]);
 });
 
-test('an address index that is behind lists less than the node has, and does not know what it has not indexed', async () => {
+test('a signature index that is behind lacks recent signatures, which getTransaction still finds', async () => {
   const [newest] = await listed();
   server.faults.behave({ indexBehind: 10 });
   const behind = await listed();
@@ -87,7 +87,7 @@ test('an address index that is behind lists less than the node has, and does not
   expect(await transaction(newest?.signature as string)).toMatchObject({ slot: newest?.slot });
 });
 
-test('what it jumped over it has no block, list or transaction of, and has what is before and behind', async () => {
+test('slots that a node jumped over are missing from lists, transactions and block times, others are not', async () => {
   const all = await listed();
   const jumped = { fromSlot: 20n, toSlot: 30n };
   const inside = ({ slot }: { slot: number }) => slot >= 20 && slot <= 30;
@@ -102,7 +102,7 @@ test('what it jumped over it has no block, list or transaction of, and has what 
   expect(await ask('getFirstAvailableBlock')).toBe(Number(chain.firstSlot));
 });
 
-test('votes are listed of each block that is indexed, newest first', async () => {
+test('the vote program has a signature in each indexed block, listed newest first', async () => {
   const votes = (limit: number) =>
     ask('getSignaturesForAddress', 'Vote111111111111111111111111111111111111111', { ...confirmed, limit });
   const tip = Number(chain.tip().slot);
@@ -111,7 +111,7 @@ test('votes are listed of each block that is indexed, newest first', async () =>
   expect(await votes(1)).toMatchObject([{ slot: tip - 10 }]);
 });
 
-test('too many requests are answered 429 with the seconds to wait, and counted', async () => {
+test('a rate-limited request gets 429 with Retry-After and is counted as 429, not under its method', async () => {
   server.faults.behave({ limited: { everyMs: 60_000, forMs: 30_000 } });
   const before = server.asked('getSlot');
   const response = await post('getSlot', []);
@@ -119,13 +119,13 @@ test('too many requests are answered 429 with the seconds to wait, and counted',
   expect([server.asked('429'), server.asked('getSlot')]).toEqual([1, before]);
 });
 
-test('some replies break off', async () => {
+test('with cutOneIn 2 every second reply is cut short', async () => {
   server.faults.behave({ cutOneIn: 2 });
   expect(await ask('getSlot', confirmed)).toBe(Number(chain.tip().slot));
   await expect(ask('getSlot', confirmed)).rejects.toThrow(SyntaxError);
 });
 
-test('a transaction is withheld, or comes without its meta, as often as it was said', async () => {
+test('a transaction is withheld, or sent without its meta, exactly as many times as configured', async () => {
   const [{ signature } = { signature: '' }] = await listed();
   const affects = (one: string) => one === signature;
   server.faults.behave({ withheld: { affects, times: 2 }, bare: { affects, times: 1 } });
@@ -142,7 +142,7 @@ test('a transaction is withheld, or comes without its meta, as often as it was s
 test.each([
   ['before a slot', (tip: bigint) => ({ firstBlock: tip - 20n })],
   ['far behind the tip', () => ({ keeps: 20n })],
-])('what was pruned is in no answer: %s', async (_, manners) => {
+])('pruned blocks are missing from lists, transactions and block times: %s', async (_, manners) => {
   const { slot: tip } = chain.tip();
   const firstBlock = tip - 20n;
   const before = await listed();
@@ -155,7 +155,7 @@ test.each([
   expect(await ask('getBlockTime', 1)).toMatchObject({ code: -32001 });
 });
 
-test('version 1 is refused to who does not take it, and by a node that does not know it', async () => {
+test('a version 1 transaction is refused to a client that takes only 0, and by a node that knows only 0', async () => {
   server.faults.behave({ versionOne: true });
   const answers = new Map<unknown, string>();
   for (const { signature } of await listed()) {
@@ -168,7 +168,7 @@ test('version 1 is refused to who does not take it, and by a node that does not 
   expect(await transaction(one)).toMatchObject({ code: -32602 });
 });
 
-test('block times may be unknown', async () => {
+test('withoutTimes answers null for every block time', async () => {
   server.faults.behave({ withoutTimes: true });
   const [newest] = await listed();
   expect(newest?.blockTime).toBeNull();
@@ -176,7 +176,7 @@ test('block times may be unknown', async () => {
   expect(await transaction(newest?.signature as string)).toMatchObject({ blockTime: null });
 });
 
-test('a program’s accounts are listed, or by a filter alone, or not at all; and so many of anything at once', async () => {
+test('frugal takes only filtered getProgramAccounts and caps accounts and signatures; unlisted takes none', async () => {
   const scan = (config = {}) =>
     ask('getProgramAccounts', chain.programId, { ...confirmed, encoding: 'base64', ...config });
   const all = (await scan()) as { account: { data: [string, string] } }[];
@@ -197,7 +197,7 @@ test('a program’s accounts are listed, or by a filter alone, or not at all; an
   expect(await scan({ filters })).toMatchObject({ code: -32601 });
 });
 
-test('manners are named by a flag, several at once', () => {
+test('--rpc-manners takes several names, combines what they set and refuses unknown ones', () => {
   expect(readOptions(['--rpc-manners', 'pool,cut'], 0)?.rpcManners).toEqual(['pool', 'cut']);
   expect(mannersNamed(['pool', 'cut'])).toEqual({ pool: [0, 17, 40], cutOneIn: 7 });
   expect(() => readOptions(['--rpc-manners', 'rude'], 0)).toThrow(/--rpc-manners knows no "rude"/);

@@ -30,7 +30,7 @@ async function grow(blocks: number) {
 }
 const at = (key: string, slot: bigint) => told.get(key)?.findLast((write) => write.slot <= slot) ?? null;
 
-test('an account is as its last write then left it, however long the node has been asked', async () => {
+test('an account at a past slot is as its last write up to then left it, while the chain grows', async () => {
   const past = createPast(chain);
   for (let asked = 0; asked < 12; asked += 1) {
     const { slot: tip } = chain.tip();
@@ -40,7 +40,7 @@ test('an account is as its last write then left it, however long the node has be
   }
 });
 
-test('of what is further back than any node it remembers one write of each account', async () => {
+test('of writes further back than any node is behind, at most one per account is remembered', async () => {
   const past = createPast(chain);
   const owner = bytesOf(chain.programId);
   const ask = () => past.accountsByOwner(owner, chain.tip().slot - BEHIND);
@@ -54,7 +54,7 @@ test('of what is further back than any node it remembers one write of each accou
   expect(past.held()).toBeLessThanOrEqual(recent + told.size);
 });
 
-test('what is new it looks for in no block, and what is old once', async () => {
+test('an account first written later is looked for in no block, an older one only once', async () => {
   life = createLife(chain, { seed: SEED, policies: 60, rate: 1 });
   await grow(30);
   let looked = 0;

@@ -32,7 +32,7 @@ const bytes = () => chain.account(bytesOf(config()))?.data as Uint8Array;
 describe('accounts', () => {
   const info = (form: object) => ask('getAccountInfo', config(), { ...confirmed, ...form });
 
-  test('come in base58 where that is asked for, and not when they are over 128 bytes', async () => {
+  test('are sent in base58 on request but refused over 128 bytes; an unknown encoding is refused', async () => {
     expect(bytes().length).toBeGreaterThan(128);
     const refused = { code: -32600, message: expect.stringMatching(/please use Base64/) };
     expect(await info({ encoding: 'base58' })).toMatchObject(refused);
@@ -46,14 +46,14 @@ describe('accounts', () => {
     expect(await info({ encoding: 'base46' })).toMatchObject({ code: -32602 });
   });
 
-  test('come in base64 where nothing is asked for, or what the node cannot parse', async () => {
+  test('are sent in base64 by default, and for jsonParsed where the node cannot parse them', async () => {
     const data = [Buffer.from(bytes()).toString('base64'), 'base64'];
     expect(await info({})).toMatchObject({ value: { data } });
     expect(await info({ encoding: 'jsonParsed' })).toMatchObject({ value: { data } });
     expect(await ask('getMultipleAccounts', [config()], confirmed)).toMatchObject({ value: [{ data }] });
   });
 
-  test('a part is a part in every answer, and says how much there is', async () => {
+  test('a dataSlice applies to getAccountInfo and getProgramAccounts, and space is the full size', async () => {
     const form = { ...confirmed, encoding: 'base64', dataSlice: { offset: 0, length: 8 } };
     const account = { data: [Buffer.from(bytes().subarray(0, 8)).toString('base64'), 'base64'] };
     expect(await info(form)).toMatchObject({ value: { ...account, space: bytes().length } });
@@ -61,7 +61,7 @@ describe('accounts', () => {
     expect(all.find(({ pubkey }) => pubkey === config())).toMatchObject({ account });
   });
 
-  test('are found by their size, and an unknown filter is refused', async () => {
+  test('are found by a dataSize filter, and an unknown filter is refused', async () => {
     const scan = (filter: object) =>
       ask('getProgramAccounts', chain.programId, { ...confirmed, encoding: 'base64', filters: [filter] });
     expect(await scan({ dataSize: bytes().length })).toMatchObject([{ pubkey: config() }]);
@@ -70,7 +70,7 @@ describe('accounts', () => {
   });
 });
 
-test('a transaction of version 0 is refused to who does not say that it takes one', async () => {
+test('a version 0 transaction is refused unless the request sets maxSupportedTransactionVersion', async () => {
   const of = (isVersioned: boolean) => {
     for (let { slot } = chain.tip(); slot > 0n; slot -= 1n)
       for (const { message, signature } of chain.block(slot)?.transactions ?? [])

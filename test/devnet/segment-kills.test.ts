@@ -131,7 +131,7 @@ test(`a kill at any step of closing a segment loses nothing (SEED=${SEED})`, asy
   }
 });
 
-test(`what cannot be put away ends the chain, and nothing is lost (SEED=${SEED})`, async () => {
+test(`a write that fails while a segment is closed ends the chain and loses nothing (SEED=${SEED})`, async () => {
   const dir = newDirectory();
   const chain = open(dir);
   const life = lifeOf(chain);

@@ -54,7 +54,7 @@ function mustBeAlike(one: Chain, other: Chain): void {
 }
 
 describe(`a ledger in segments (SEED=${SEED})`, () => {
-  test('answers everything as one that was never restarted and has none', async () => {
+  test('answers everything after restarts as a chain without segments that was never restarted', async () => {
     let chain = open();
     for (const segments of [1, 3, 4]) {
       await liveUntil(chain, segments);
@@ -81,7 +81,7 @@ describe(`a ledger in segments (SEED=${SEED})`, () => {
     chain.close();
   });
 
-  test('is the same while one is being closed, and blocks come', async () => {
+  test('answers the same while a segment is being closed and blocks are made', async () => {
     const chain = open();
     const whole = open({ dir: null });
     const lives = [chain, whole].map((one) => createLife(one, { seed: SEED, policies: 10, rate: 8 }));
@@ -109,7 +109,7 @@ describe(`a ledger in segments (SEED=${SEED})`, () => {
     again.close();
   });
 
-  test('holds in memory what is not in one yet, however many there are', async () => {
+  test('holds fewer blocks in memory than two segments have, however many segments there are', async () => {
     const chain = open();
     const most: number[] = [];
     for (let segments = 1; segments <= 5; segments += 1) {
@@ -125,7 +125,7 @@ describe(`a ledger in segments (SEED=${SEED})`, () => {
     again.close();
   });
 
-  test('is made of one of before that was never cut, once it goes on', async () => {
+  test('is made from an unsegmented ledger once that makes blocks again, not by opening it', async () => {
     const before = await live(open({ segmentBytes: 2 ** 30 }), 180);
     before.close();
     const written = readFileSync(ledger());
@@ -143,7 +143,7 @@ describe(`a ledger in segments (SEED=${SEED})`, () => {
     last.close();
   });
 
-  test('whose archive is shorter than its file says is refused with what to do', async () => {
+  test('whose archive is truncated or missing is refused, and the error says what to remove', async () => {
     const chain = open();
     await liveUntil(chain, 2);
     chain.close();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 const MAIN = path.resolve(import.meta.dirname, '../../devnet/main.ts');
-/** Has servers report that they close, and take a while over it. */
+/** Makes servers report that they close, and take 200 ms over it: the second signal comes meanwhile. */
 const SLOW_END = `import { Server } from 'node:net';
   const close = Server.prototype.close;
   Server.prototype.close = function (done) {
@@ -14,7 +14,7 @@ const SLOW_END = `import { Server } from 'node:net';
   };`;
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  'a second %s while it ends, as one to the whole group is, has it end in order all the same',
+  'a second %s while devnet is stopping is ignored: it stops in order with exit code 0',
   async (signal) => {
     const args = [MAIN, '--port-base', '0', '--policies', '2', '--history', '3', '--past', '0'];
     const slow = `data:text/javascript,${encodeURIComponent(SLOW_END)}`;

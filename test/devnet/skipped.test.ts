@@ -6,7 +6,7 @@ import { createLife } from '../../devnet/life/life.ts';
 import { serveRpc } from '../../devnet/rpc/server.ts';
 import { rawClient } from './support/geyser-call.ts';
 
-test('where slots were skipped, nodes and streams are at one that has a block', async () => {
+test('after a run of skipped slots, RPC nodes and the stream’s getSlot name a slot that has a block', async () => {
   const chain = createChain({ dir: null, seed: 'skipped', genesisTime: 1_760_000_000_000, skipChance: 0 });
   const life = createLife(chain, { seed: 'skipped', policies: 2 });
   for (let made = 0; made < 10; made += 1) await chain.produce(life.next());

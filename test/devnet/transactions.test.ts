@@ -77,7 +77,7 @@ function flat(fields: object): Record<string, unknown> {
 }
 
 describe(`transactions of seed "${SEED}"`, () => {
-  test('what an indexer reads from whole logs is what the program did', () => {
+  test('extraction from whole logs yields exactly the events that the program emitted', () => {
     for (const tx of transactions) {
       const read = extractEvents(asRead(tx, tx.logs), bytesOf(chain.programId));
       if (read.status !== 'whole') throw new Error(`it is ${read.status}`);
@@ -93,7 +93,7 @@ describe(`transactions of seed "${SEED}"`, () => {
     }
   });
 
-  test('what cut logs hide makes a transaction derived and never short of an event', () => {
+  test('a transaction with cut logs is read as derived, or as whole with all of its events', () => {
     const cut = transactions.filter((tx) => tx.streamLogs.includes('Log truncated') && tx.failed === null);
     expect(cut.length).toBeGreaterThan(20);
     const states = cut.map((tx) => {
@@ -104,7 +104,7 @@ describe(`transactions of seed "${SEED}"`, () => {
     expect(new Set(states)).toEqual(new Set(['whole', 'derived']));
   });
 
-  test('every kind of noise is there', () => {
+  test('transactions include every kind of noise: foreign programs, failures, lookup tables, several events', () => {
     const names = (key: string) =>
       transactions.filter((tx) => keysOf(tx).some((bytes) => keyOf(bytes) === key));
     expect(names(NOISE_PROGRAM).length).toBeGreaterThan(50);
@@ -126,7 +126,7 @@ describe(`transactions of seed "${SEED}"`, () => {
       if (tx.failed !== null) expect(writers.has(String(tx.signature))).toBe(false);
   });
 
-  test('write versions rise through the chain and each account is written once a slot', () => {
+  test('write versions rise through the chain, and a slot writes each account at most once', () => {
     let last = 0n;
     for (let slot = chain.firstSlot; slot <= chain.tip().slot; slot += 1n) {
       const writes = chain.block(slot)?.writes ?? [];
@@ -161,7 +161,7 @@ describe(`accounts of seed "${SEED}"`, () => {
     }
   });
 
-  test('no field is zero, or the same in all of them: what readers make of it would be compared by nothing', () => {
+  test('every field differs between accounts, or is not zero in a single one, so that misreading it shows', () => {
     const { configs, origins, models, policies, venues } = chain.state();
     const tables = {
       ...{ ProtocolConfig: configs, Origin: origins, Model: models },
