@@ -4,7 +4,7 @@ import { RpcError } from '../../runtime/rpc/error.ts';
 
 const refused = () => new RpcError('refused', 'too large', { retryOn: 'anotherNode' });
 
-/** How many items each of so many calls asks for, wanting a hundred, where the provider takes `takes(call)`. */
+/** How many items each try of `calls` calls for a hundred asks for; the provider takes `takes(n)` at try n. */
 async function asked(calls: number, takes: (call: number) => number): Promise<number[]> {
   const limit = createAdaptiveLimit(1);
   const all: number[] = [];
@@ -16,13 +16,13 @@ async function asked(calls: number, takes: (call: number) => number): Promise<nu
   return all;
 }
 
-test('a moment in which nearly nothing is taken is over some calls later', async () => {
+test('after a spell in which nearly nothing was taken the limit grows back to what is wanted', async () => {
   const all = await asked(100, (call) => (call <= 6 ? 0 : 100));
   expect(all.slice(0, 7)).toEqual([100, 50, 25, 12, 6, 3, 1]);
   expect(all[99]).toBe(100);
 });
 
-test('more than is ever taken is tried again, and ever more rarely', async () => {
+test('a number that is always refused is tried again, but ever more rarely', async () => {
   const all = await asked(10_000, () => 60);
   const refusals = all.flatMap((many, at) => (many > 60 ? [at] : []));
   expect(refusals.length).toBeGreaterThan(5);
@@ -30,7 +30,7 @@ test('more than is ever taken is tried again, and ever more rarely', async () =>
   expect(new Set(all)).toEqual(new Set([100, 50]));
 });
 
-test('a try in vain takes nothing from what is known to be taken', async () => {
+test('a refused try of more does not lower the known limit', async () => {
   const limit = createAdaptiveLimit(1);
   const all: number[] = [];
   for (let call = 0; call < 300; call += 1)
@@ -42,7 +42,7 @@ test('a try in vain takes nothing from what is known to be taken', async () => {
   expect(Math.min(...all)).toBe(50);
 });
 
-test('where only few are wanted nothing is learnt of more', async () => {
+test('calls that want less than the limit do not raise it', async () => {
   const limit = createAdaptiveLimit(1);
   const all: number[] = [];
   const ask = (wanted: number, most: number) =>

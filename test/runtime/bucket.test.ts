@@ -18,7 +18,7 @@ test('a bucket gives its burst at once, then so many a second, and never saves u
   expect(takeAll()).toBe(3);
 });
 
-test('a clock that runs backwards gives nothing and takes nothing', () => {
+test('a clock that jumps back adds no token and does not delay the next one', () => {
   let now = 1_000;
   const bucket = createBucket(1, 1, () => now);
   expect(bucket.tryTake()).toBe(true);
@@ -28,7 +28,7 @@ test('a clock that runs backwards gives nothing and takes nothing', () => {
   expect(bucket.tryTake()).toBe(true);
 });
 
-test('waiting for a token ends when the signal is given', async () => {
+test('waiting for a token ends when the signal is aborted', async () => {
   const bucket = createBucket(0.001, 1);
   const stop = new AbortController();
   expect(await bucket.take(stop.signal)).toBe(true);

@@ -73,14 +73,11 @@ describe('the configuration', () => {
     ['LAUNCHPAD_CATALOGUE_URL', 'https://venue.example/a\nb'],
     ['TRUST_PROXY', '-1'],
     ['POLL_INTERVAL_MS', '1.5'],
-  ])(
-    'that is malformed (%s=%s) stops with a sentence that names the variable and not the value',
-    (name, value) => {
-      const read = () => readConfig({ [name]: value });
-      expect(read).toThrow(new RegExp(`^${name} is malformed: it must be `));
-      expect(read).not.toThrow(value);
-    },
-  );
+  ])('a malformed value (%s=%s) is an error that names the variable and not the value', (name, value) => {
+    const read = () => readConfig({ [name]: value });
+    expect(read).toThrow(new RegExp(`^${name} is malformed: it must be `));
+    expect(read).not.toThrow(value);
+  });
 
   test('takes several JSON-RPC nodes, the preferred one first', () => {
     const { solanaRpcUrl } = readConfig({ SOLANA_RPC_URL: 'https://a.example/, http://b.example/key' });
@@ -97,7 +94,7 @@ describe('the configuration', () => {
     'CLICKHOUSE_URL',
     'SOLANA_RPC_URL',
     'YELLOWSTONE_ENDPOINT',
-  ])('takes %s without what surrounds it', (name) => {
+  ])('takes %s without surrounding whitespace or a trailing slash', (name) => {
     const urlOf = (text: string) => {
       const config = readConfig({ [name]: text });
       return config[
@@ -110,14 +107,14 @@ describe('the configuration', () => {
       expect(urlOf(text), JSON.stringify(text)).toEqual(clean);
   });
 
-  test('tells how a % of a login is written, where that may be what is wrong', () => {
+  test('the error for a malformed URL says how a % in a login is written only where that may be wrong', () => {
     expect(() => readConfig({ PRICE_URL: 'https://u:50%off@prices.example' })).toThrow(
       'PRICE_URL is malformed: it must be a URL of http:// or https:// without a query or a fragment, a % of its login written %25',
     );
     expect(() => readConfig({ POSTGRES_URL: 'http://u:p@h' })).toThrow(/postgresql:\/\/$/);
   });
 
-  test('takes escapes that can be read, in a path any, and of Postgres what its client takes', () => {
+  test('takes decodable escapes in a login, any in a path, and in POSTGRES_URL all that its client takes', () => {
     const given = {
       CLICKHOUSE_URL: 'http://u:50%25off%C3%BC@h:8123/name',
       PERP_VENUE_URL: 'https://venue.example/a%ff',
@@ -131,7 +128,7 @@ describe('the configuration', () => {
   });
 
   test.each(['prefer', 'require', 'verify-ca', 'verify-full'])(
-    'takes sslmode=%s of Postgres for verify-full, unless libpq is to be followed',
+    'turns sslmode=%s of POSTGRES_URL into verify-full, unless uselibpqcompat is true',
     (mode) => {
       const read = (url: string) => readConfig({ POSTGRES_URL: url }).postgresUrl;
       const url = (sslmode: string) => `postgres://u:p@h/x?sslmode=${sslmode}&application_name=a`;
@@ -140,12 +137,12 @@ describe('the configuration', () => {
     },
   );
 
-  test.each(['disable', 'no-verify'])('leaves sslmode=%s of Postgres as it is', (mode) => {
+  test.each(['disable', 'no-verify'])('leaves sslmode=%s of POSTGRES_URL as it is', (mode) => {
     const url = `postgres://u:p@h/x?sslmode=${mode}`;
     expect(readConfig({ POSTGRES_URL: url }).postgresUrl).toBe(url);
   });
 
-  test('takes a secret without the line end behind it, and with all else', () => {
+  test('strips the line end of a secret and keeps its spaces', () => {
     const given = {
       YELLOWSTONE_X_TOKEN: 'to ken',
       KAFKA_SASL_USERNAME: 'user',
@@ -159,12 +156,12 @@ describe('the configuration', () => {
     });
   });
 
-  test('takes a stream by its address or its URL', () => {
+  test('takes YELLOWSTONE_ENDPOINT as host:port or as a URL', () => {
     for (const endpoint of ['node:10000', '[::1]:10000', 'https://node.example', 'http://127.0.0.1:10000'])
       expect(readConfig({ YELLOWSTONE_ENDPOINT: endpoint }).yellowstoneEndpoint).toBe(endpoint);
   });
 
-  test('takes the mechanism of a login in small letters and in those of the brokers', () => {
+  test('takes KAFKA_SASL_MECHANISM in lower or upper case', () => {
     for (const mechanism of ['scram-sha-256', 'SCRAM-SHA-256'])
       expect(readConfig({ KAFKA_SASL_MECHANISM: mechanism }).kafkaSaslMechanism).toBe('scram-sha-256');
   });
@@ -181,7 +178,7 @@ describe('the configuration', () => {
   });
 });
 
-test('TRUST_PROXY that is too low for what PUBLIC_URL says is told', () => {
+test('a warning is given where TRUST_PROXY is 0 though PUBLIC_URL implies a proxy', () => {
   const advice = (env: Record<string, string>) => proxyAdvice(readConfig(env));
   expect(advice({ PUBLIC_URL: 'https://api.example' })).toMatch(/PUBLIC_URL is https.*TRUST_PROXY is 0/);
   expect(advice({ PUBLIC_URL: 'http://api.example' })).toMatch(/HOST is this machine alone/);
@@ -191,7 +188,7 @@ test('TRUST_PROXY that is too low for what PUBLIC_URL says is told', () => {
 });
 
 describe('the data directory', () => {
-  test('is closed to others, also one that was open before', () => {
+  test('gets mode 700, whether it is new or was open to others before', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'mode-'));
     const modeOf = (name: string) => (statSync(name).mode & 0o777).toString(8);
     chmodSync(directory, 0o755);
@@ -203,7 +200,7 @@ describe('the data directory', () => {
     rmSync(directory, { recursive: true });
   });
 
-  test('that cannot be had is told in a sentence', () => {
+  test('that cannot be made is an error that says why; missing parents are made', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'file-'));
     const file = path.join(directory, 'a file');
     writeFileSync(file, '');
@@ -216,7 +213,7 @@ describe('the data directory', () => {
     rmSync(directory, { recursive: true });
   });
 
-  test('belongs to one living process at a time; one that died does not count', () => {
+  test('is locked by one living process at a time; the lock of a dead one does not count', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
     const unlock = lockDataDir(directory);
     expect(() => lockDataDir(directory)).toThrow(`in use by process ${process.pid}`);
@@ -245,7 +242,7 @@ describe('the data directory', () => {
     return { pid: Number(line.toString()), parent };
   }
 
-  test('of a group that was killed is free for whoever comes at once', async () => {
+  test('whose process group was just killed can be locked at once', async () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
     const { pid, parent } = await heldByAnother(directory);
     expect(() => lockDataDir(directory)).toThrow(`in use by process ${pid}`);
@@ -255,7 +252,7 @@ describe('the data directory', () => {
     rmSync(directory, { recursive: true });
   });
 
-  test('that a zombie holds is free, and nothing is waited for', async () => {
+  test('whose holder is a zombie can be locked without waiting', async () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
     const { pid, parent } = await heldByAnother(directory);
     process.kill(-pid, 'SIGKILL');

@@ -26,17 +26,17 @@ test('a reply comes back whole, whatever its status', async () => {
   expect(JSON.parse(Buffer.from(reply.bytes).toString())).toEqual({ method: 'POST', body: [1] });
 });
 
-test('a reply over the limit is given up', async () => {
+test('a reply over the size limit is an error', async () => {
   await expect(fetchBounded(`${server.url}/large`, limits)).rejects.toThrow(/reply over 1000 bytes/);
 });
 
-test('a redirect is an answer, not followed', async () => {
+test('a redirect is returned as the reply and not followed', async () => {
   const before = server.asked.length;
   expect((await fetchBounded(`${server.url}/elsewhere`, limits)).status).toBe(302);
   expect(server.asked.slice(before).map(({ path }) => path)).toEqual(['/elsewhere']);
 });
 
-test('no answer in time, and nobody there, can be tried again', async () => {
+test('a request without a reply in time fails as timed out, a refused connection with a RetryableError', async () => {
   const late = fetchBounded(`${server.url}/hang`, { ...limits, timeoutMs: 50 });
   await expect(late).rejects.toThrow(/^timed out$/);
   const nobody = fetchBounded(await deadUrl(), limits);
@@ -44,7 +44,7 @@ test('no answer in time, and nobody there, can be tried again', async () => {
   await expect(nobody).rejects.toThrow(/^refused$/);
 });
 
-test('once it is answered nothing of it waits for its time to be over', async () => {
+test('after the reply neither the timeout’s timer nor the abort listener is left', async () => {
   const timeoutMs = 19_777;
   const timers: { _idleTimeout?: number; _destroyed?: boolean }[] = [];
   const watched = createHook({
@@ -59,7 +59,7 @@ test('once it is answered nothing of it waits for its time to be over', async ()
   expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
 });
 
-test('what nobody wants any more is ended, before it begins and while it is waited for', async () => {
+test('an aborted signal ends a request with a RetryableError, before it starts and while it waits', async () => {
   const gone = fetchBounded(`${server.url}/x`, { ...limits, signal: AbortSignal.abort() });
   await expect(gone).rejects.toThrow(RetryableError);
   const stop = new AbortController();
@@ -70,7 +70,7 @@ test('what nobody wants any more is ended, before it begins and while it is wait
   await expect(hanging).rejects.toThrow(RetryableError);
 });
 
-test('credentials of the address are sent as a login and show in no error', async () => {
+test('credentials in the URL are sent as basic authentication and show in no error', async () => {
   await fetchBounded(server.url.replace('http://', 'http://user:p%40ss@'), limits);
   const login = Buffer.from('user:p@ss').toString('base64');
   expect(server.asked.at(-1)?.headers.authorization).toBe(`Basic ${login}`);

@@ -11,7 +11,7 @@ const COMMAND = {
   },
 } as const;
 
-test('known flags are read in either form', () => {
+test('known flags are read as --name value and as --name=value', () => {
   expect(readFlags(COMMAND, ['--from', '12', '--quick'])).toMatchObject({ from: '12', quick: true });
   expect(readFlags(COMMAND, ['--from=12'])).toMatchObject({ from: '12' });
 });
@@ -24,7 +24,7 @@ test.each([['--form', '12'], ['stray'], ['--from'], ['--quick=yes']])(
   },
 );
 
-test('a flag that is a variable is told to be one, and behind a verb npm needs no dashes of its own', () => {
+test('an unknown flag that is a variable is reported as one, and after a verb the --help hint has one "--"', () => {
   expect(() => readFlags(COMMAND, ['--data-dir', 'x'])).toThrow(
     "Unknown option '--data-dir': DATA_DIR is a variable of the environment. npm run example -- --help",
   );
@@ -33,12 +33,12 @@ test('a flag that is a variable is told to be one, and behind a verb npm needs n
   );
 });
 
-test('a number below zero is a value, for whoever reads it to refuse', () => {
+test('a negative number is read as the value of a flag, and is an error where no value is due', () => {
   expect(readFlags(COMMAND, ['--from', '-5', '--quick'])).toMatchObject({ from: '-5', quick: true });
   expect(() => readFlags(COMMAND, ['--quick', '-5'])).toThrow(ConfigError);
 });
 
-test('whatever is wrong with the flags is said in one line, without a full stop behind another', () => {
+test('every error about flags is one line with a --help hint and without a doubled full stop', () => {
   for (const args of [['--from', '--quick'], ['--from', '-h'], ['--form', '1'], ['--quick=yes'], ['stray']]) {
     expect(() => readFlags(COMMAND, args)).toThrow(
       /^[^\n]*[^.\n]\. npm run example -- --help lists the flags\.$/,

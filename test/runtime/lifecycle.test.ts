@@ -36,8 +36,8 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-describe('asked twice', () => {
-  /** Sends a signal, and while the process closes another one, `later` milliseconds after the first by its clock. */
+describe('a process that gets SIGINT twice', () => {
+  /** Sends a signal, and another one while the process stops, `later` ms after the first by its own clock. */
   async function twice(later: number) {
     const code = `import { once } from 'node:events';
       import { aborted, runMain } from ${LIFECYCLE};
@@ -64,18 +64,18 @@ describe('asked twice', () => {
     return { exit, signal, out, err };
   }
 
-  test('2 ms apart, as a group and npm beside it are, it is asked once: it ends in order', async () => {
+  test('ignores a second signal 2 ms after the first, as npm repeats it, and stops in order', async () => {
     const end = await twice(2);
     expect(end).toEqual({ exit: 0, signal: null, out: 'ready\nstopping\nstopped', err: '' });
   });
 
-  test('later than that somebody means it: it ends at once, with 1', async () => {
+  test('ends at once with exit code 1 on a second signal 1.1 s after the first', async () => {
     const end = await twice(1_100);
     expect(end).toEqual({ exit: 1, signal: null, out: 'ready\nstopping\n', err: '' });
   });
 });
 
-test('work that is done ends the process with 0, a configuration error with 1 and its sentence alone', async () => {
+test('finished work exits with 0; a ConfigError or RetryableError exits with 1 and prints its message alone', async () => {
   expect((await run('')).exit).toBe(0);
   const failed = await run(`throw new ConfigError('PORT is malformed')`);
   expect(failed).toMatchObject({ exit: 1, err: 'PORT is malformed\n' });
@@ -83,13 +83,13 @@ test('work that is done ends the process with 0, a configuration error with 1 an
   expect(early).toMatchObject({ exit: 1, err: 'no topic: run npm run migrate\n' });
 });
 
-test('any other error ends the process with 1 and its stack', async () => {
+test('any other error exits with 1 and prints its stack', async () => {
   const failed = await run(`throw new TypeError('odd')`);
   expect(failed.exit).toBe(1);
   expect(failed.err).toMatch(/TypeError: odd\n\s+at /);
 });
 
-describe('whoever read it has gone', () => {
+describe('a process whose output has no reader any more', () => {
   /** A process that goes on writing to an output without a reader; the other output shows how it ended. */
   async function left(unread: 'stdout' | 'stderr', kill: NodeJS.Signals | null) {
     const code = `import { aborted, runMain } from ${LIFECYCLE};
@@ -109,16 +109,16 @@ describe('whoever read it has gone', () => {
     return { exit, signal, end };
   }
 
-  test('of its standard output: it stops in order', async () => {
+  test('stops in order when standard output has no reader', async () => {
     expect(await left('stdout', null)).toEqual({ exit: 0, signal: null, end: 'stopped' });
   });
 
-  test('of its log: it goes on until it is asked to stop', async () => {
+  test('goes on until SIGTERM when its log on standard error has no reader', async () => {
     expect(await left('stderr', 'SIGTERM')).toEqual({ exit: 0, signal: null, end: 'stopped' });
   });
 });
 
-describe('its standard output cannot be written', () => {
+describe('a process that cannot write its standard output', () => {
   /** A process whose first write fails; it logs whether it was asked to stop. */
   async function unwritable(stdout: 'pipe' | number, failing: string) {
     const code = `import { once } from 'node:events';
@@ -139,17 +139,17 @@ describe('its standard output cannot be written', () => {
   const emitted = (code: string) =>
     unwritable('pipe', `process.stdout.emit('error', Object.assign(new Error(), { code: '${code}' }));`);
 
-  test.skipIf(!existsSync('/dev/full'))('since the disk is full: it goes on', async () => {
+  test.skipIf(!existsSync('/dev/full'))('goes on when the disk is full (ENOSPC)', async () => {
     const disk = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(disk));
     expect(await unwritable(disk, `process.stdout.write('more');`)).toEqual({ exit: 0, end: 'ENOSPC false' });
   });
 
-  test('since a quota is used up: it goes on', async () => {
+  test('goes on when a quota is used up (EDQUOT)', async () => {
     expect(await emitted('EDQUOT')).toEqual({ exit: 0, end: 'EDQUOT false' });
   });
 
-  test('since its terminal is closed: it stops in order', async () => {
+  test('stops in order when its terminal is closed (EIO)', async () => {
     expect(await emitted('EIO')).toEqual({ exit: 0, end: 'EIO true' });
   });
 });

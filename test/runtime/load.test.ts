@@ -34,7 +34,7 @@ function unreadable(file: string): void {
 }
 
 describe('.env', () => {
-  test('that is there is read, one that is not is none, and what is set already wins', async () => {
+  test('is read if present, with a byte-order mark or not; a variable already set wins; absent, defaults hold', async () => {
     const settings = `PORT=81\nexport COMMITMENT="finalized" # a comment\n`;
     const { config } = await loaded((file) => writeFileSync(file, settings), { PORT: '82' });
     expect(config).toMatchObject({ port: 82, commitment: 'finalized' });
@@ -46,7 +46,7 @@ describe('.env', () => {
     });
   });
 
-  test('gives way to what is set already, itself or as the file that holds it', async () => {
+  test('does not replace a secret that is set already, directly or by its _FILE variable', async () => {
     const token = (file: string) => {
       writeFileSync(`${file}.token`, 'of the environment');
       writeFileSync(file, 'YELLOWSTONE_X_TOKEN=of the file\n');
@@ -67,7 +67,7 @@ describe('.env', () => {
     ['Latin-1', (file) => writeFileSync(file, '# f\u00fcr hier\nPORT=81\n', 'latin1')],
     // Root may read any file.
     ...(process.getuid?.() === 0 ? [] : [['a file that may not be read', unreadable] as const]),
-  ])('that is %s stops the process with a sentence that names it', async (_, put) => {
+  ])('that is %s stops the process with a one-line error that names it', async (_, put) => {
     expect(await loaded(put)).toMatchObject({
       ...{ exit: 1, config: null },
       err: expect.stringMatching(/^\.env cannot be read: [^\n]+\n$/),

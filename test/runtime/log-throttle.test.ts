@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLogThrottle, throttleKey } from '../../runtime/process/log-throttle.ts';
 
-test('what is said again and again is told at once, then at growing intervals, with how many were left out', () => {
+test('a repeated line is logged at once, then at growing intervals with the number of lines left out', () => {
   let now = 0;
   const repeated = createLogThrottle(() => now);
   const told: [number, number][] = [];
@@ -24,7 +24,7 @@ test('what is said again and again is told at once, then at growing intervals, w
   expect(repeated('away')).toBeNull();
 });
 
-test('tries, numbers and the paths of requests make no news, other words and other slots do', () => {
+test('lines that differ in attempt, numbers or request path are repeats; other errors and slots are not', () => {
   const said = (fields: object) => throttleKey(fields, 'not read');
   expect(said({ attempt: 1, error: 'no answer within 500 ms' })).toBe(
     said({ attempt: 2, error: 'no answer within 90 ms' }),

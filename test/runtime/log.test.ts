@@ -24,7 +24,7 @@ async function logged(making: string): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('an error is logged with its name, sentence, stack, code and causes, and nothing else that hangs on it', async () => {
+test('an error is logged with its type, message, stack, code and causes, and without its other properties', async () => {
   const [line] = await logged(`Object.assign(new TypeError('it broke', { cause: new Error('because') }),
     { code: 'E1', params: ['a secret'], detail: 'Failing row contains (a secret)', input: 'postgres://u:p@h' })`);
   expect(line).toMatchObject({ process: 'test', path: '/x', err: { type: 'TypeError', code: 'E1' } });
@@ -33,14 +33,14 @@ test('an error is logged with its name, sentence, stack, code and causes, and no
   expect(JSON.stringify(line)).not.toMatch(/a secret|u:p/);
 });
 
-test('a text with line breaks stays on one line, and what is no error says nothing of itself', async () => {
+test('an error message with line breaks stays on one line; a thrown value that is no error is not shown', async () => {
   const lines = await logged(`new Error('first\\n{"level":60,"msg":"forged"}')`);
   expect(lines).toHaveLength(1);
   expect(lines[0]?.msg).toBe('a request failed');
   expect((await logged(`{ token: 'a secret' }`))[0]?.err).toEqual({ message: 'an unknown failure' });
 });
 
-test('what a terminal would obey is told by its number, and the line is read back as it was', async () => {
+test('control and format characters are escaped in the line, and parsing it restores the text', async () => {
   const said = 'a name \u009b2J\u009d0;owned\u0007 \u001b[2J \u202eevil\u2066 \u{e0041} é';
   const script = `import { createLogger } from '${LOG}';
     createLogger('info', 'test').warn({ said: ${JSON.stringify(said)} }, 'x');`;
@@ -49,7 +49,7 @@ test('what a terminal would obey is told by its number, and the line is read bac
   expect(JSON.parse(stderr)).toMatchObject({ said });
 });
 
-test('a warning that is said again is one line, what is merely told is told each time', async () => {
+test('a repeated warning is logged once, a repeated info line each time', async () => {
   const script = `import { createLogger } from '${LOG}';
     const logger = createLogger('info', 'test');
     for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -65,7 +65,7 @@ test('a warning that is said again is one line, what is merely told is told each
   expect(said.filter((sentence) => sentence === 'told')).toHaveLength(5);
 });
 
-test('a line that cannot be written is left out, and those that come once there is room are told', async () => {
+test('a line that cannot be written is left out, and lines are written again once there is room', async () => {
   const script = `import fs from 'node:fs';
     import { createLogger } from '${LOG}';
     const { writeSync } = fs;
@@ -100,7 +100,7 @@ test('a line that cannot be written is left out, and those that come once there 
   expect(said.map((line) => JSON.parse(line).msg)).toEqual(['written', 'room again', 'and on']);
 });
 
-test.skipIf(!existsSync('/dev/full'))('on a disk that is full a process that logs goes on', async () => {
+test.skipIf(!existsSync('/dev/full'))('a process whose log is on a full disk goes on', async () => {
   const script = `import { createLogger } from '${LOG}';
     createLogger('info', 'test').warn('trying again');
     process.stdout.write('alive');`;
@@ -113,7 +113,7 @@ test.skipIf(!existsSync('/dev/full'))('on a disk that is full a process that log
   expect({ told, exit }).toEqual({ told: 'alive', exit: 0 });
 });
 
-test('no line holds a secret of the configuration or a login of an address, however it came there', async () => {
+test('secrets given to the logger and logins in URLs are replaced in every field of a line', async () => {
   const script = `import { createLogger } from '${LOG}';
     const logger = createLogger('info', 'test', ['pa"ss word', 'http://node.example/key']);
     logger.warn({ err: new Error('pa"ss word at postgres://u:p@db/x, pa%22ss%20word'), url: 'http://node.example/key?x' }, 'pa"ss word');`;
@@ -122,7 +122,7 @@ test('no line holds a secret of the configuration or a login of an address, howe
   expect(JSON.parse(stderr)).toMatchObject({ msg: '***', url: '***?x' });
 });
 
-test('no line holds a secret of what the process was configured with, whoever made the logger', async () => {
+test('secrets of the process’s configuration are replaced also by a logger that was given none', async () => {
   const config = path.resolve(import.meta.dirname, '../../runtime/config');
   const script = `import { createLogger } from '${LOG}';
     import { readConfig } from '${config}/config.ts';
@@ -134,7 +134,7 @@ test('no line holds a secret of what the process was configured with, whoever ma
   expect(JSON.parse(stderr)).toMatchObject({ msg: 'asked with ***' });
 });
 
-test('all that the API says on its standard error is lines of its log, whatever modes of TLS Postgres is to have', async () => {
+test('everything on the API’s standard error is a JSON log line, also when POSTGRES_URL has sslmode=require', async () => {
   const [dead, METRICS_PORT] = [await deadUrl(), String(await freePort())];
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'api/main.ts'], {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLru } from '../../runtime/lru.ts';
 
-test('what was used last is remembered, so many at most', () => {
+test('an LRU keeps at most its capacity of entries and drops the least recently used one', () => {
   const recent = createLru<string>(3);
   for (const name of ['a', 'b', 'c']) recent.set(name, `of ${name}`);
   recent.get('a');

@@ -19,7 +19,7 @@ test('metrics, liveness and readiness are served, and readiness names what is mi
   expect((await get('/live', 'POST')).status).toBe(405);
 });
 
-test('a port that is taken stops the process with a sentence that names METRICS_PORT', async () => {
+test('a port that is taken fails with a ConfigError that names METRICS_PORT', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const { port } = other.address() as { port: number };

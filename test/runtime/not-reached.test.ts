@@ -9,7 +9,7 @@ import { notReached } from '../../runtime/process/not-reached.ts';
 import { startCommand } from '../ingest/support/command-child.ts';
 import { freePort } from '../support/free-port.ts';
 
-test('a broker that does not answer stops the start with one sentence that names KAFKA_BROKERS', async () => {
+test('an unreachable broker fails with a ConfigError that names KAFKA_BROKERS', async () => {
   const config = readConfig({ KAFKA_BROKERS: `127.0.0.1:${await freePort()}` });
   const quiet = pino(new Writable({ write: (_line, _encoding, done) => done() }));
   const opened = ensureTopics(openKafka(config, quiet), {
@@ -24,7 +24,7 @@ test('a broker that does not answer stops the start with one sentence that names
   });
 });
 
-test('a file that an address names and that is not there is told as that', async () => {
+test('a certificate file in POSTGRES_URL that cannot be read fails with a ConfigError that says so', async () => {
   const failed = async (file: string) => {
     const db = openPool(`postgres://u:p@127.0.0.1:1/x?sslmode=verify-full&sslrootcert=${file}`);
     await (async () => db.query('SELECT 1'))().catch(notReached('POSTGRES_URL'));
@@ -40,24 +40,24 @@ test.each([
   ['no such host', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }],
   ['no answer', { code: 'ENOENT', syscall: 'connect' }],
   ['no TLS answers', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }],
-])('a server that is not there is told by the variable: %s', (words, details) => {
+])('an unreachable server is reported with its variable and the reason: %s', (words, details) => {
   const failure = Object.assign(new Error('failed'), details);
   expect(() => notReached('POSTGRES_URL')(failure)).toThrow(
     `the server of POSTGRES_URL cannot be reached (${words}): start it`,
   );
 });
 
-test.each(['28P01', '3D000', '516'])('a login that is refused (%s) is told by the variable', (code) => {
+test.each(['28P01', '3D000', '516'])('a refused login (%s) is reported with its variable', (code) => {
   const failure = Object.assign(new Error('no such user'), { code });
   expect(() => notReached('POSTGRES_URL')(failure)).toThrow(/^the server of POSTGRES_URL refuses the user/);
 });
 
-test('what is no matter of reaching a server is told as it is', () => {
+test('an error that is not about reaching a server is thrown unchanged', () => {
   const failure = new Error('another', { cause: new Error('and its cause') });
   expect(() => notReached('CLICKHOUSE_URL')(failure)).toThrow(failure);
 });
 
-test('ingest without CLICKHOUSE_URL says so, whether or not Kafka is to be had', async () => {
+test('ingest without CLICKHOUSE_URL exits with 1 and says so, even when Kafka is unreachable', async () => {
   const dead = `127.0.0.1:${await freePort()}`;
   const { ended } = startCommand('ingest', {
     KAFKA_BROKERS: dead,
@@ -73,11 +73,14 @@ test.each([
   ['KafkaJSSASLAuthenticationError', 'SASL PLAIN authentication failed'],
   ['KafkaJSProtocolError', 'The broker does not support the requested SASL mechanism'],
   ['KafkaJSConnectionClosedError', 'Closed connection'],
-])('brokers that let nobody in are told with their words (%s)', (name, words) => {
-  const failure = Object.assign(new Error(words), { name });
-  expect(() => notReached('KAFKA_BROKERS')(failure)).toThrow(
-    `the brokers of KAFKA_BROKERS let nobody in (${words}): npm run doctor says what to do`,
-  );
-  const other = Object.assign(new Error('No such topic'), { name: 'KafkaJSProtocolError' });
-  expect(() => notReached('KAFKA_BROKERS')(other)).toThrow(other);
-});
+])(
+  'brokers that refuse the login or close the connection are reported with their message (%s)',
+  (name, words) => {
+    const failure = Object.assign(new Error(words), { name });
+    expect(() => notReached('KAFKA_BROKERS')(failure)).toThrow(
+      `the brokers of KAFKA_BROKERS let nobody in (${words}): npm run doctor says what to do`,
+    );
+    const other = Object.assign(new Error('No such topic'), { name: 'KafkaJSProtocolError' });
+    expect(() => notReached('KAFKA_BROKERS')(other)).toThrow(other);
+  },
+);

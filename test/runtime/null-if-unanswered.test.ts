@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nullIfUnanswered } from '../../runtime/process/null-if-unanswered.ts';
 
-test('who fails or hangs is nobody’s to wait for, and is asked again once the question under way is over', async () => {
+test('a call that fails or hangs yields null, and a hanging call is joined, not repeated, until it ends', async () => {
   let asked = 0;
   const hung = Promise.withResolvers<number>();
   const ask = nullIfUnanswered(async () => {

@@ -32,11 +32,11 @@ test('a plain line tells share, count, rate, time left and the note', () => {
   expect(plainLine(HALF)).toBe('backfill 50 %, 1,500 of 3,000 slots, 100/s, 15 s left, 12 transactions');
 });
 
-test('where nobody knows how much there is, neither share nor time left is shown', () => {
+test('with an unknown total neither share nor time left is shown', () => {
   expect(plainLine({ ...HALF, total: null, note: '' })).toBe('backfill 1,500 slots, 100/s');
 });
 
-test('nothing to do is all of it', () => {
+test('a total of zero shows as 100 %', () => {
   expect(plainLine({ ...HALF, done: 0, total: 0, rate: null, note: '' })).toBe(
     'backfill 100 %, 0 of 0 slots',
   );
@@ -47,11 +47,11 @@ test('a bar fits into one line of the terminal', () => {
   expect(barLine(HALF, 40)).toHaveLength(39);
 });
 
-test('a span is told in its two largest units', () => {
+test('a time span is shown in its two largest units', () => {
   expect([7.2, 185, 7_800, 360_000].map(spanText)).toEqual(['8 s', '3 min 05 s', '2 h 10 min', '4 d 4 h']);
 });
 
-test('a terminal shows one line that is written over, elsewhere lines are seconds apart', () => {
+test('a terminal gets one line that is overwritten, other outputs get lines seconds apart', () => {
   for (const isTTY of [true, false]) {
     const { progress, written, pass } = screen(isTTY);
     for (let done = 0; done <= 40; done += 1) {
@@ -67,7 +67,7 @@ test('a terminal shows one line that is written over, elsewhere lines are second
   }
 });
 
-test('what an earlier run did is not part of the rate', () => {
+test('what an earlier run did does not count in the rate', () => {
   const { progress, written, pass } = screen(false);
   progress.update(1_000_000, 1_000_100);
   pass(1_000);
@@ -76,7 +76,7 @@ test('what an earlier run did is not part of the rate', () => {
   expect(written.at(-1)).toContain('10/s, 9 s left');
 });
 
-test('more done than was counted at the start is not more than there is', () => {
+test('more done than the initial total raises the total instead of passing 100 %', () => {
   const { progress, written } = screen(false);
   progress.update(350, 352);
   progress.update(356);

@@ -27,7 +27,7 @@ const rpcOf = (...nodes: readonly AnsweringServer[]) =>
     { commitment: 'confirmed', timeoutMs: 20_000 },
   );
 
-describe('a key that is not taken', () => {
+describe('a request that one node refuses', () => {
   test.each([
     [401, -32600, 'Must be authenticated!'],
     [401, -32602, 'no such key'],
@@ -36,22 +36,25 @@ describe('a key that is not taken', () => {
     [403, -32602, 'not of this plan'],
     [400, -32600, 'Unsupported method'],
     [200, -32600, 'Unsupported method'],
-  ])('is that of one address: another is asked (%i, %i)', async (status, code, message) => {
-    const second = await node(() => result(7));
-    const first = await node(() => ({ status, ...error(code, message) }));
-    const rpc = rpcOf(first, second);
-    expect([await rpc.getSlot(), await rpc.getSlot()]).toEqual([7n, 7n]);
-    await expect(rpcOf(first).getProgramAccounts(KEY)).rejects.toMatchObject({ kind: 'refused', code });
-  });
+  ])(
+    'goes to the next node when refused for key, plan or method (HTTP %i, code %i)',
+    async (status, code, message) => {
+      const second = await node(() => result(7));
+      const first = await node(() => ({ status, ...error(code, message) }));
+      const rpc = rpcOf(first, second);
+      expect([await rpc.getSlot(), await rpc.getSlot()]).toEqual([7n, 7n]);
+      await expect(rpcOf(first).getProgramAccounts(KEY)).rejects.toMatchObject({ kind: 'refused', code });
+    },
+  );
 
-  test('is no reason to wait for another that is away where less would be answered', async () => {
+  test('fails as refused, not as unreachable, when it asks for too much and the other node is away', async () => {
     const first = await node(() => error(-32600, 'You can make this request with up to a 10 block range'));
     const away = await node(() => ({ status: 503, body: 'away' }));
     await expect(rpcOf(first, away).getSlot()).rejects.toMatchObject({ kind: 'refused', code: -32600 });
     expect(away.asked.length).toBeGreaterThan(0);
   });
 
-  test('is no question that nobody takes: what is wrong in itself is refused once', async () => {
+  test('fails at once and goes to no other node when it is invalid in itself (-32602, -32013)', async () => {
     const second = await node(() => result(7));
     for (const code of [-32602, -32013]) {
       const first = await node(() => ({ status: 400, ...error(code) }));
@@ -62,7 +65,7 @@ describe('a key that is not taken', () => {
   });
 });
 
-describe('a transaction that one node does not tell', () => {
+describe('getTransaction over several nodes', () => {
   const told = { slot: 4, version: 1, meta: { err: {} } };
   const versionIn = ({ body }: Asked) =>
     (body as { params: [string, { maxSupportedTransactionVersion: number }] }).params[1]
@@ -74,7 +77,7 @@ describe('a transaction that one node does not tell', () => {
         : error(-32602, 'Invalid params: maxSupportedTransactionVersion'),
     );
 
-  test('for its version, is asked of one of a newer release beside it', async () => {
+  test('a transaction whose version one node does not know comes from a node that does', async () => {
     const newer = await node(() => result(told));
     const first = await old();
     const rpc = rpcOf(first, newer);
@@ -84,7 +87,7 @@ describe('a transaction that one node does not tell', () => {
     }
   });
 
-  test('for its version, is not missing where another lacks it; each is asked once', async () => {
+  test('a transaction refused for its version is an error, not null, where the other node lacks or refuses it', async () => {
     const lacking = await node(() => result(null));
     const some = [await old(), await old()] as const;
     await expect(rpcOf(some[0], lacking).getTransaction(SIGNATURE)).rejects.toThrow();
@@ -120,7 +123,7 @@ describe('a transaction that one node does not tell', () => {
     'in the slot of a fork': tells({ slot: 3 }),
   };
 
-  test.each(Object.entries(wanting))('%s is had of another, else as it is', async (_, told) => {
+  test.each(Object.entries(wanting))('a transaction %s is used only if none is whole', async (_, told) => {
     const [first, second] = [await node(() => result(told)), await node(() => result(whole))];
     expect(await rpcOf(first, second).getTransaction(SIGNATURE, { inSlot: 4n })).toEqual(whole);
     expect(await rpcOf(first).getTransaction(SIGNATURE, { inSlot: 4n })).toEqual(told);
@@ -129,7 +132,7 @@ describe('a transaction that one node does not tell', () => {
     expect(first.asked).toHaveLength(3);
   });
 
-  test('because it tells another is had of the next, and is none where all do', async () => {
+  test('a reply with a different transaction is no answer: the next node is asked, else the call fails', async () => {
     const first = await node(() => result(tells({ transaction: ofAnother })));
     const second = await node(() => result(whole));
     expect(await rpcOf(first, second).getTransaction(SIGNATURE)).toEqual(whole);
@@ -137,7 +140,7 @@ describe('a transaction that one node does not tell', () => {
     expect(first.asked).toHaveLength(2);
   });
 
-  test('is the best of what all tell, where none tells it whole', async () => {
+  test('the most complete reply is returned when no node has the whole transaction', async () => {
     const bare = await node(() => result(wanting['without its meta']));
     const forked = await node(() => result(wanting['in the slot of a fork']));
     const half = tells({}, { logMessages: null });
@@ -149,7 +152,7 @@ describe('a transaction that one node does not tell', () => {
       expect(await rpcOf(...nodes).getTransaction(SIGNATURE, { inSlot: 4n })).toEqual(half);
   });
 
-  test('whole, by whichever of them, is asked of no other', async () => {
+  test('no other node is asked for a whole transaction, or for its slot or meta where no slot is expected', async () => {
     const second = await node(() => result(whole));
     const plain = [
       whole,
@@ -172,7 +175,7 @@ describe('a transaction that one node does not tell', () => {
   });
 });
 
-describe('the time of a slot that one node knows none of', () => {
+describe('getBlockTime of a slot that one node knows no time of', () => {
   const none = {
     'jumped over': error(-32007, 'Slot 9 was skipped, or missing due to ledger jump to recent snapshot'),
     'not stored for long': error(-32009, 'Slot 9 was skipped, or missing in long-term storage'),
@@ -180,7 +183,7 @@ describe('the time of a slot that one node knows none of', () => {
     'kept without': result(null),
   };
 
-  test.each(Object.entries(none))('%s is had of another; null where all know none', async (_, answer) => {
+  test.each(Object.entries(none))('a slot %s has the time of another node, else null', async (_, answer) => {
     const first = await node(() => answer);
     const second = await node(() => result(7));
     expect(await rpcOf(first, second).getBlockTime(9n)).toBe(7);
@@ -189,7 +192,7 @@ describe('the time of a slot that one node knows none of', () => {
     expect([first.asked.length, second.asked.length]).toEqual([4, 1]);
   });
 
-  test('is null where another does not answer, and told once it does', async () => {
+  test('the time is null while the other node is unreachable, and returned once it answers', async () => {
     let isAway = true;
     const first = await node(() => none['jumped over']);
     const second = await node(() => (isAway ? { status: 502 } : result(7)));
@@ -201,7 +204,7 @@ describe('the time of a slot that one node knows none of', () => {
     );
   });
 
-  test('is waited for of none that asks to be left alone, nor without end of one that lags', async () => {
+  test('a node that asks to be left alone is not waited for, and one that lags is asked only a few times', async () => {
     const first = await node(() => none['jumped over']);
     const second = await node(() => result(7));
     const third = await node(() => error(-32004, 'Block not available for slot 9'));
@@ -213,7 +216,7 @@ describe('the time of a slot that one node knows none of', () => {
     expect(third.asked.length).toBeLessThan(5);
   });
 
-  test('is asked of one alone for a while where all knew none; that of another slot of all', async () => {
+  test('once all nodes knew no time, one alone is asked for that slot; another slot is asked of all', async () => {
     const nodes = [await node(() => none['jumped over']), await node(() => none['kept without'])];
     const rpc = rpcOf(...nodes);
     const asked = () => nodes.map((one) => one.asked.length);
@@ -223,7 +226,7 @@ describe('the time of a slot that one node knows none of', () => {
     expect(asked()).toEqual([4, 2]);
   });
 
-  test('is waited for of one that has not come to the slot', async () => {
+  test('a node that has not reached the slot yet is asked again until it has', async () => {
     let count = 0;
     const first = await node(() => none['kept without']);
     const second = await node(() => {
@@ -233,14 +236,14 @@ describe('the time of a slot that one node knows none of', () => {
     expect(await rpcOf(first, second).getBlockTime(9n)).toBe(7);
   });
 
-  test('is not null where the question is refused', async () => {
+  test('a request refused as invalid is an error, not null', async () => {
     const second = await node(() => result(7));
     const first = await node(() => error(-32602));
     await expect(rpcOf(first, second).getBlockTime(9n)).rejects.toMatchObject({ kind: 'refused' });
   });
 });
 
-test('that nobody knew a time of a slot is forgotten after some minutes, and of the oldest of many', () => {
+test('a slot without a time is forgotten after five minutes, and as the oldest of more than 10,000', () => {
   let now = 0;
   const withoutTime = createSlotsWithoutTime(() => now);
   withoutTime.add(9n);
@@ -252,7 +255,7 @@ test('that nobody knew a time of a slot is forgotten after some minutes, and of 
   expect([withoutTime.has(0n), withoutTime.has(10_000n)]).toEqual([false, true]);
 });
 
-test('what another may know as well is asked of none that rests', async () => {
+test('a refusal with retryOn anotherHealthy is not retried on a node that rests', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const asked: string[] = [];

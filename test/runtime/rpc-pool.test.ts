@@ -37,13 +37,13 @@ const versionIn = ({ body }: Asked) =>
     .maxSupportedTransactionVersion;
 
 describe('several nodes', () => {
-  test('the first is asked, and where it does not answer the next; it rests then', async () => {
+  test('a node that does not answer rests, and the next one is asked meanwhile', async () => {
     const second = await node(() => result(7));
     const rpc = rpcOf([await deadUrl(), second.url]);
     expect([await rpc.getSlot(), await rpc.getSlot()]).toEqual([7n, 7n]);
     const first = await node((_, count) => (count === 1 ? { status: 502, body: '<html>' } : result(5)));
     const both = rpcOf([first.url, second.url]);
-    // The node rests for a second, which is less than a machine may stand still.
+    // Time is frozen: the node rests for a second only, and a busy machine may stand still for longer.
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       expect([await both.getSlot(), await both.getSlot()]).toEqual([7n, 7n]);
@@ -53,13 +53,13 @@ describe('several nodes', () => {
     expect(first.asked).toHaveLength(1);
   });
 
-  test('one that does not answer keeps nobody from asking again one that is behind', async () => {
+  test('a node that is behind is asked again, even though the other one is unreachable', async () => {
     const second = await node((_, count) => (count < 3 ? error(-32016) : result(7)));
     expect(await rpcOf([await deadUrl(), second.url]).getSlot()).toBe(7n);
     expect(second.asked).toHaveLength(3);
   });
 
-  test('an error of a node about the question itself is nobody else’s to answer', async () => {
+  test('an error about the request itself is not retried on another node', async () => {
     const second = await node(() => result(7));
     const first = await node(() => error(-32602));
     await expect(rpcOf([first.url, second.url]).getSlot()).rejects.toMatchObject({ kind: 'refused' });
@@ -67,7 +67,7 @@ describe('several nodes', () => {
   });
 
   test.each(['E_LIMIT', null, undefined, 1_000_000_000])(
-    'one that refuses with a code that says nothing (%s) answers for no other',
+    'an error with a meaningless code (%s) is retried on the next node',
     async (code) => {
       const second = await node(() => result(7));
       const first = await node(() => ({ body: { id: 1, error: { code, message: 'no' } } }));
@@ -76,7 +76,7 @@ describe('several nodes', () => {
   );
 
   test.each([-32001, -32010, -32011, -32012, -32019, -32601, -32603])(
-    'what one refuses for what it keeps or offers (%i) is asked of another, and it does not rest for that',
+    'a refusal for what a node keeps or offers (%i) is retried on the next, and the node does not rest',
     async (code) => {
       const second = await node(() => result([]));
       const first = await node(({ body }) =>
@@ -90,7 +90,7 @@ describe('several nodes', () => {
     },
   );
 
-  test('a transaction that one does not have may be had of another; null where none has it', async () => {
+  test('a transaction that one node lacks comes from another, and is null only where all lack it', async () => {
     const lacking = await node(() => result(null));
     const having = await node(() => result({ slot: 3 }));
     expect(await rpcOf([lacking.url, having.url]).getTransaction(SIGNATURE)).toEqual({ slot: 3 });
@@ -99,7 +99,7 @@ describe('several nodes', () => {
     await expect(some).rejects.toThrow();
   });
 
-  test('what one did not record of a transaction may be had of another; what there is where none did', async () => {
+  test('a transaction without recorded logs or inner instructions comes from another node, else as it is', async () => {
     const transaction = { signatures: [SIGNATURE], message: {} };
     const told = (meta: object, err: object | null = null) => ({
       ...{ slot: 3, meta: { err, ...meta }, transaction },
@@ -116,7 +116,7 @@ describe('several nodes', () => {
   });
 });
 
-test('a node that is behind is asked again, and one that answers older than was asked for is behind', async () => {
+test('a node that is behind or answers below minContextSlot is asked again within the time limit', async () => {
   const pool = await node((_, count) =>
     count === 1 ? error(-32016) : result({ context: { slot: count === 2 ? 5 : 9 }, value: null }),
   );
@@ -127,12 +127,12 @@ test('a node that is behind is asked again, and one that answers older than was 
   await expect(reading).rejects.toMatchObject({ kind: 'behind' });
 });
 
-test('a reply that was cut short is asked for again', async () => {
+test('a request whose reply is cut short is sent again', async () => {
   const cut = await node((_, count) => (count < 3 ? { body: '{"jsonrpc":"2.0","resu' } : result(7)));
   expect(await rpcOf([cut.url]).getSlot()).toBe(7n);
 });
 
-test('a connection that is lost is no answer of the node: it is asked again', async () => {
+test('a request whose connection is lost is sent to the same node again', async () => {
   const lost = { headers: { 'content-length': '500', connection: 'close' }, body: '{' };
   const flaky = await node((_, count) => (count === 1 ? lost : result(7)));
   expect(await rpcOf([flaky.url]).getSlot()).toBe(7n);
@@ -140,7 +140,7 @@ test('a connection that is lost is no answer of the node: it is asked again', as
 });
 
 describe('a node that asks to be left alone', () => {
-  test('is, by every call, until the time is over', async () => {
+  test('is not asked again until its Retry-After is over', async () => {
     const busy: Answer = { status: 429, headers: { 'retry-after': '1' }, body: 'slow down' };
     const limited = await node((_, count) => (count === 1 ? busy : result(7)));
     const rpc = rpcOf([limited.url]);
@@ -157,7 +157,7 @@ describe('a node that asks to be left alone', () => {
     [-32000, 'max usage reached'],
     [-32000, 'too many concurrent requests'],
     [-32000, 'your app has exceeded the RPS limit'],
-  ])('may say so in a reply that is well otherwise (%i %s)', async (code, words) => {
+  ])('may say so by an error in an HTTP 200 reply (%i %s)', async (code, words) => {
     const limited = await node((_, count) => (count === 1 ? error(code, words) : result(7)));
     expect(await rpcOf([limited.url]).getBlockTime(9n)).toBe(7);
     expect(limited.asked).toHaveLength(2);
@@ -166,7 +166,7 @@ describe('a node that asks to be left alone', () => {
   test.each([
     [-32005, 'exceeded the RPS limit'],
     [-32016, '50/second request limit reached'],
-  ])('is, though it says so under the code of one that lags (%i %s)', async (code, words) => {
+  ])('is recognised by its message under the code of a lagging node (%i %s)', async (code, words) => {
     const limited = await node(() => error(code, words));
     const one = createRpcNode(limited.url, 5_000);
     await expect(one.ask('getSlot', [], 1_000)).rejects.toMatchObject({ kind: 'unreachable', code });
@@ -177,7 +177,7 @@ describe('a node that asks to be left alone', () => {
     expect(other.waitMs()).toBe(0);
   });
 
-  test('is not taken to know no time of a slot, whatever code it says so under', async () => {
+  test('is not taken to know no time of a slot, though it uses the code of a skipped slot', async () => {
     const limited = await node(() => error(-32007, '50/second request limit reached'));
     const rpc = createRpc([limited.url], { commitment: 'confirmed', timeoutMs: 500 });
     await expect(rpc.getBlockTime(9n)).rejects.toMatchObject({ kind: 'unreachable' });
@@ -185,7 +185,7 @@ describe('a node that asks to be left alone', () => {
     expect(await rpcOf([skipping.url]).getBlockTime(9n)).toBeNull();
   });
 
-  test('is, by others too that know what it asked for; who does not know of it asks', async () => {
+  test('is left alone by every client that shares its waits; another client asks it', async () => {
     const limited = await node(() => ({ status: 429, headers: { 'retry-after': '60' }, body: 'busy' }));
     const waits: NodeWaits = new Map();
     const options = { commitment: 'confirmed', timeoutMs: 5_000 } as const;
@@ -197,7 +197,7 @@ describe('a node that asks to be left alone', () => {
     expect(limited.asked).toHaveLength(2);
   });
 
-  test('is not asked at all where a call would wait too long', async () => {
+  test('is not asked at all where the wait exceeds a call’s time limit', async () => {
     const limited = await node(() => ({ status: 503, headers: { 'retry-after': '60' }, body: 'busy' }));
     const rpc = rpcOf([limited.url]);
     await expect(rpc.getSlot()).rejects.toThrow('HTTP 503');
@@ -205,7 +205,7 @@ describe('a node that asks to be left alone', () => {
     expect(limited.asked).toHaveLength(1);
   });
 
-  test('says so in seconds or as a date, never for ever', () => {
+  test('says so in seconds or as a date, and for ten minutes at most', () => {
     expect(requestedWaitMs(200, '5', 0)).toBeNull();
     expect(requestedWaitMs(503, null, 0)).toBeNull();
     expect(requestedWaitMs(429, null, 0)).toBe(1_000);
@@ -215,7 +215,7 @@ describe('a node that asks to be left alone', () => {
   });
 });
 
-test('a node that lists fewer signatures at once is asked for as many as it takes from then on', async () => {
+test('a page size that a node refuses is halved until it is taken, and stays so for later calls', async () => {
   const limitIn = ({ body }: Asked) => (body as { params: [string, { limit: number }] }).params[1].limit;
   const frugal = await node((asked) =>
     limitIn(asked) > 300 ? error(-32602, 'limit is at most 300') : result([]),
@@ -226,7 +226,7 @@ test('a node that lists fewer signatures at once is asked for as many as it take
   expect(frugal.asked.map(limitIn)).toEqual([1_000, 500, 250, 250]);
 });
 
-test('a page that strangers’ memos make too large is asked for in smaller ones, of the same node', async () => {
+test('a signature page that memos make too large is asked of the same node at half the size', async () => {
   const limitIn = ({ body }: Asked) => (body as { params: [string, { limit: number }] }).params[1].limit;
   const entry = { signature: SIGNATURE, slot: 9, err: null, memo: `[1020] ${'\u0001'.repeat(1020)}` };
   const listed = await node((asked) => result(Array.from({ length: limitIn(asked) }, () => entry)));
@@ -237,14 +237,14 @@ test('a page that strangers’ memos make too large is asked for in smaller ones
   expect(await rpc.getSignaturesForAddress(KEY, null, 1_000)).toHaveLength(500);
 });
 
-test('one that sends too much however few are asked for is left to another', async () => {
+test('a node whose reply is too large at any page size is passed over for the next node', async () => {
   const endless = await node(() => result('x'.repeat(5_000_000)));
   const second = await node(() => result([{ signature: SIGNATURE, slot: 9, err: null }]));
   const rpc = rpcOf([endless.url, second.url]);
   expect(await rpc.getSignaturesForAddress(KEY, null, 1_000)).toHaveLength(1);
 });
 
-test('what is refused in any number says nothing of the number', async () => {
+test('a list that is refused at every page size does not lower the page size', async () => {
   const limitIn = ({ body }: Asked) => (body as { params: [string, { limit: number }] }).params[1].limit;
   let well = false;
   const gone = await node(() => (well ? result([]) : error(-32000, 'the maximum is reached')));
@@ -255,7 +255,7 @@ test('what is refused in any number says nothing of the number', async () => {
   expect(gone.asked.map(limitIn).at(-1)).toBe(1_000);
 });
 
-test('the accounts of a program may take longer than anything else', async () => {
+test('getProgramAccounts may take longer than the time limit of other calls', async () => {
   const slow = http.createServer((_, response) => {
     setTimeout(() => response.end(JSON.stringify({ result: { context: { slot: 5 }, value: [] } })), 300);
   });
@@ -267,8 +267,8 @@ test('the accounts of a program may take longer than anything else', async () =>
   slow.close();
 });
 
-describe('the version of transactions', () => {
-  test('asked for is 1, and 0 of a node that does not know 1', async () => {
+describe('maxSupportedTransactionVersion', () => {
+  test('is 1, and 0 from then on for a node that does not know 1', async () => {
     const old = await node((asked) =>
       versionIn(asked) > 0
         ? error(-32602, 'Invalid params: maxSupportedTransactionVersion')
@@ -280,7 +280,7 @@ describe('the version of transactions', () => {
     expect(old.asked.map(versionIn)).toEqual([1, 0, 0]);
   });
 
-  test('is 1 again where a transaction of it comes up', async () => {
+  test('is 1 again once a node refuses 0 for a transaction of version 1', async () => {
     const pool = await node((asked, count) => {
       if (count === 1) return error(-32602, 'Invalid params: maxSupportedTransactionVersion');
       if (count === 2) return result({ slot: 3 });
@@ -292,7 +292,7 @@ describe('the version of transactions', () => {
   });
 });
 
-test('no error repeats a key that stands in the address', async () => {
+test('no error contains a login or a key of the node’s URL', async () => {
   const telling = await node(({ path }) => error(-32000, `unknown key at ${path} for hunter2`));
   const url = `${telling.url.replace('http://', 'http://me:hunter2@')}/v2/0123456789abcdef`;
   const failure: RpcError = await rpcOf([url])

@@ -20,7 +20,7 @@ interface Node {
   asked?: number;
 }
 
-/** A node that has the time of each slot, its own slot, and perhaps one transaction. */
+/** A node that answers `time` for every slot, `tip` as its own slot, and `transaction` for every signature. */
 async function startNode(node: Node): Promise<string> {
   const answers: Record<string, () => unknown> = {
     getBlockTime: () => {
@@ -63,7 +63,7 @@ test.each<[string, Node, boolean, boolean]>([
     false,
     false,
   ],
-])('%s of a slot', async (_, node, isAsked, isTold) => {
+])('a node is used, left out or reported by its answer: %s of a slot', async (_, node, isAsked, isTold) => {
   const { rpc, told } = await rpcOf([node]);
   const asked = rpc.getSlot().then(
     () => true,
@@ -73,7 +73,7 @@ test.each<[string, Node, boolean, boolean]>([
   expect(told).toEqual(isTold ? [[1]] : []);
 });
 
-test('while nothing is known of the chain every node is asked, and none behind that', async () => {
+test('every node is used while nothing is known of the chain, and one of another chain is left out later', async () => {
   let known: SlotTime | null = null;
   const { rpc, told } = await rpcOf([OTHER], () => known);
   expect(await rpc.getSlot()).toBe(90_000n);
@@ -82,7 +82,7 @@ test('while nothing is known of the chain every node is asked, and none behind t
   expect(told).toEqual([[1]]);
 });
 
-test('one of another chain stays one while nothing says otherwise, and is asked once it is of the same', async () => {
+test('a node of another chain stays left out while it gives no time, and is used once its time matches', async () => {
   let known = PLACE;
   const node: Node = { ...OTHER, asked: 0 };
   const { rpc, told } = await rpcOf([node], () => known);
@@ -98,13 +98,13 @@ test('one of another chain stays one while nothing says otherwise, and is asked 
   expect(told).toEqual([[1], []]);
 });
 
-test('of several those of another chain are passed over, and named by their places', async () => {
+test('of several nodes, those of another chain are passed over and reported by their positions', async () => {
   const { rpc, told } = await rpcOf([OTHER, { ...OTHER, tip: 95_000 }, { ...SAME, tip: 90_007 }]);
   expect(await rpc.getSlot()).toBe(90_007n);
   expect(told).toEqual([[1], [1, 2]]);
 });
 
-test('a transaction that no node of the chain has is none, whatever one of another chain has', async () => {
+test('a transaction is null where no node of the chain has it, whatever a node of another chain has', async () => {
   const { rpc } = await rpcOf([{ ...OTHER, transaction: 'another' }, SAME]);
   expect(await rpc.getTransaction('signature')).toBeNull();
 });

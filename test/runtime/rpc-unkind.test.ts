@@ -40,7 +40,7 @@ const failureOf = (asked: Promise<unknown>) =>
   );
 
 test.each(Object.entries(UNKIND))(
-  '%s: told in words of ours, and well once it is',
+  '%s: the call fails as unreachable in our own words, and succeeds once the node answers',
   async (_, [answers, words, timeoutMs]) => {
     board.answer(answers);
     const rpc = createRpc(`http://127.0.0.1:${board.port}`, { commitment: 'confirmed', timeoutMs });
@@ -59,7 +59,7 @@ test.each(Object.entries(UNKIND))(
   },
 );
 
-test('what is unpacked takes no more memory than its bound', async () => {
+test('a reply that is large once it is unpacked takes less than 32 MiB of buffers', async () => {
   board.answer(says(whole(BOMB, 'content-encoding: gzip\r\n')));
   const rpc = createRpc(`http://127.0.0.1:${board.port}`, { commitment: 'confirmed' });
   const before = process.memoryUsage().arrayBuffers;
@@ -67,7 +67,7 @@ test('what is unpacked takes no more memory than its bound', async () => {
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
 });
 
-test('TLS: a certificate that nobody trusts, or of another host, none at all, and TLS where none was asked for', async () => {
+test('each TLS failure is named: untrusted certificate, other host, TLS on http, no TLS on https', async () => {
   const ask = async (scheme: string) => {
     const rpc = createRpc(`${scheme}://127.0.0.1:${board.port}`, {
       commitment: 'confirmed',
@@ -87,7 +87,7 @@ test('TLS: a certificate that nobody trusts, or of another host, none at all, an
   expect(await ask('https')).toBe('no TLS answers');
 });
 
-test('a name that nobody knows', async () => {
+test('an unknown host name fails as "no such host"', async () => {
   const rpc = createRpc('http://nobody.invalid', { commitment: 'confirmed', timeoutMs: PATIENCE_MS });
   expect(upstreamWords(await failureOf(rpc.getSlot()))).toBe('no such host');
 });

@@ -36,7 +36,7 @@ test('an account is read with its context slot, at the commitment and the slot t
   });
 });
 
-test('numbers beside it that JavaScript cannot hold are nobody’s concern', async () => {
+test('an account reply may have an unused number that JavaScript cannot hold exactly', async () => {
   const { lamports: _, ...rest } = ACCOUNT;
   const value = JSON.stringify({ ...rest, lamports: 5, rentEpoch: 0 }).replace(
     '"rentEpoch":0',
@@ -46,7 +46,7 @@ test('numbers beside it that JavaScript cannot hold are nobody’s concern', asy
   expect((await rpc.getAccountInfo(KEY)).account?.lamports).toBe(5n);
 });
 
-test('a request that is too large for a node, or another address that it names, is told', async () => {
+test('HTTP 413 is a refusal that another node may answer, and a redirect means unreachable', async () => {
   const large = await errorOf((await rpcAnswering({ status: 413, body: '<html>' })).getSlot());
   expect(large).toMatchObject({ kind: 'refused', retryOn: 'anotherNode' });
   await server?.close();
@@ -62,7 +62,7 @@ test('an address without an account is null, not an error', async () => {
   expect(await rpc.getAccountInfo(KEY)).toEqual({ slot: 42n, account: null });
 });
 
-test('a node behind minContextSlot is told from one that refuses', async () => {
+test('error -32016 means behind, an error whose code is not a number means refused', async () => {
   const error = (code: unknown) => ({ status: 200, body: { id: 1, error: { code, message: 'no' } } });
   expect(await errorOf((await rpcAnswering(error(-32016))).getAccountInfo(KEY))).toMatchObject({
     kind: 'behind',
@@ -75,7 +75,7 @@ test('a node behind minContextSlot is told from one that refuses', async () => {
   });
 });
 
-test('a skipped slot has no time, any other error of the node is one', async () => {
+test('the time of a skipped slot is null, and any other error of the node is thrown', async () => {
   const error = (code: number) => ({ body: { id: 1, error: { code, message: 'Slot was skipped' } } });
   expect(await (await rpcAnswering(error(-32009))).getBlockTime(9n)).toBeNull();
   await server?.close();
@@ -120,7 +120,7 @@ test('fewer accounts than were asked for are no answer', async () => {
   expect((await errorOf(rpc.getMultipleAccounts([KEY, KEY]))).kind).toBe('unreachable');
 });
 
-test('signatures are checked to be some', async () => {
+test('a signature list is read, and one with an entry that is no signature is no answer', async () => {
   const rows = [{ signature: SIGNATURE, slot: 3, blockTime: null, err: { x: 1 } }];
   expect(await (await rpcAnswering(result(rows))).getSignaturesForAddress(KEY, null, 10)).toEqual([
     { signature: SIGNATURE, slot: 3n, blockTime: null, failed: true },
@@ -130,7 +130,7 @@ test('signatures are checked to be some', async () => {
   expect((await errorOf(rpc.getSignaturesForAddress(KEY, null, 10))).kind).toBe('unreachable');
 });
 
-test('a transaction is an object or null', async () => {
+test('a transaction reply is an object or null, anything else is no answer', async () => {
   expect(await (await rpcAnswering(result(null))).getTransaction(SIGNATURE)).toBeNull();
   await server?.close();
   expect((await errorOf((await rpcAnswering(result('x'))).getTransaction(SIGNATURE))).kind).toBe(

@@ -13,14 +13,14 @@ async function ask(answer: Answer | null, limits = {}) {
   return askOptionsVenue(server.url, 'get_ticker', { instrument_name: 'X' }, limits);
 }
 
-test('the result of a method is handed on, asked by POST with the bare parameters', async () => {
+test('a method is called by POST with the bare parameters, and its result is returned', async () => {
   expect(await ask({ body: { id: 1, result: { t: 5 } } })).toEqual({ t: 5 });
   expect(server?.asked).toMatchObject([
     { method: 'POST', path: '/public/get_ticker', body: { instrument_name: 'X' } },
   ]);
 });
 
-test.each([200, 400, 404, 500])('an error in the body counts whatever the status (%i)', async (status) => {
+test.each([200, 400, 404, 500])('an error in the body is a VenueRefusal (HTTP %i)', async (status) => {
   const asking = ask({ status, body: { id: 1, error: { code: '12001', message: 'Instrument not found' } } });
   await expect(asking).rejects.toThrow(VenueRefusal);
   await expect(asking).rejects.toMatchObject({ code: 12001 });
@@ -30,7 +30,7 @@ test.each<[string, Answer]>([
   ['busy text', { status: 503, body: 'busy' }],
   ['a refusal in JSON that is no reply', { status: 429, body: { detail: 'slow down' } }],
   ['a redirect', { status: 302, headers: { location: '/x' } }],
-])('%s can be tried again', async (_, answer) => {
+])('%s fails with a RetryableError', async (_, answer) => {
   await expect(ask(answer)).rejects.toThrow(RetryableError);
 });
 
@@ -39,11 +39,11 @@ test.each<[string, unknown]>([
   ['a list', '[]'],
   ['neither result nor error', { id: 1 }],
   ['an error without a code', { error: { message: 'x' } }],
-])('%s in place of a reply is malformed', async (_, body) => {
+])('%s in place of a reply fails with a MalformedError', async (_, body) => {
   await expect(ask({ body })).rejects.toThrow(MalformedError);
 });
 
-test('a venue that hangs can be tried again', async () => {
+test('a venue that hangs fails as timed out', async () => {
   await expect(ask(null, { timeoutMs: 50 })).rejects.toThrow(/^timed out$/);
 });
 
