@@ -242,7 +242,7 @@ describe('the data directory', () => {
     return { pid: Number(line.toString()), parent };
   }
 
-  test('whose process group was just killed can be locked at once', async () => {
+  test('whose holder was just killed with its process group can be locked at once', async () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'lock-'));
     const { pid, parent } = await heldByAnother(directory);
     expect(() => lockDataDir(directory)).toThrow(`in use by process ${pid}`);
