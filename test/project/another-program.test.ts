@@ -82,17 +82,17 @@ const REFUSED = {
   ),
 };
 
-describe('over a database of another program', () => {
+describe('with a database of another program', () => {
   test.each([
     'ingest/commands/materialise.ts',
     'ingest/commands/poll.ts',
     'ingest/commands/audit.ts',
     'api/main.ts',
-  ])('%s ends with that sentence', async (file) => {
+  ])('%s exits with 1 and says that PROGRAM_ID is not the program of the database', async (file) => {
     expect(await run(file)).toEqual(REFUSED);
   });
 
-  test('npm start ends with it, over a server and over the engine in DATA_DIR', async () => {
+  test('npm start refuses a ClickHouse server and an embedded engine that hold another program', async () => {
     expect(await run('start/main.ts', { KAFKA_BROKERS: '' })).toEqual(REFUSED);
     const own = await openEmbedded(path.join(dataDir, 'clickhouse'));
     await migrate(own, null);
@@ -102,7 +102,7 @@ describe('over a database of another program', () => {
     expect(await run('start/main.ts', embedded)).toEqual(REFUSED);
   });
 
-  describe('of a version before', () => {
+  describe('at an older schema', () => {
     /** Makes only that table, so that migrate has to make all others. */
     async function older(database: Store): Promise<void> {
       await database.command(
@@ -117,7 +117,7 @@ describe('over a database of another program', () => {
         )
       ).map(({ name }) => name);
 
-    test('npm run migrate leaves it as it was, and makes it current where it is told of no program', async () => {
+    test('npm run migrate leaves the database unchanged, and migrates it only if PROGRAM_ID is not set', async () => {
       const home = await emptyDatabase();
       onTestFinished(() => home.close());
       await older(home);
@@ -129,7 +129,7 @@ describe('over a database of another program', () => {
       expect(await tablesOf(home)).toContain('policies');
     });
 
-    test('so it does where a replay has made the one that serves', async () => {
+    test('npm run migrate also leaves a serving database that a replay made, and its home, unchanged', async () => {
       const home = await emptyDatabase();
       onTestFinished(() => home.close());
       await home.command(
@@ -146,23 +146,29 @@ describe('over a database of another program', () => {
     });
   });
 
-  describe.skipIf(missing !== null)(`with a log${missing === null ? '' : ` (${missing})`}`, () => {
-    let KAFKA_BROKERS: string;
-    beforeAll(async () => {
-      KAFKA_BROKERS = (await sharedBrokers()).join(',');
-      const client = await clientOf(THEIRS);
-      await ensureTopics(client, { prefix, partitions: 1, replication: null, retentionMs: '-1' });
-      await client.close();
-    });
+  describe.skipIf(missing !== null)(
+    `and a log of that other program${missing === null ? '' : ` (${missing})`}`,
+    () => {
+      let KAFKA_BROKERS: string;
+      beforeAll(async () => {
+        KAFKA_BROKERS = (await sharedBrokers()).join(',');
+        const client = await clientOf(THEIRS);
+        await ensureTopics(client, { prefix, partitions: 1, replication: null, retentionMs: '-1' });
+        await client.close();
+      });
 
-    test.each(['ingest', 'backfill', 'replay'])('npm run %s ends with it too', async (command) => {
-      expect(await run(`ingest/commands/${command}.ts`, { KAFKA_BROKERS })).toEqual(REFUSED);
-    });
-  });
+      test.each(['ingest', 'backfill', 'replay'])(
+        'npm run %s exits with 1 and says that the database is of another program',
+        async (command) => {
+          expect(await run(`ingest/commands/${command}.ts`, { KAFKA_BROKERS })).toEqual(REFUSED);
+        },
+      );
+    },
+  );
 });
 
 describe.skipIf(missing !== null)(
-  `over a log of another program and an empty database${missing === null ? '' : ` (${missing})`}`,
+  `with a log of another program and an empty database${missing === null ? '' : ` (${missing})`}`,
   () => {
     const KAFKA_TOPIC_PREFIX = `${prefix}-log`;
     let client: KafkaClient;
@@ -182,7 +188,7 @@ describe.skipIf(missing !== null)(
     });
 
     test.each(['materialise', 'ingest', 'poll', 'backfill', 'replay'])(
-      'npm run %s ends with a sentence, and nothing is written into either',
+      'npm run %s exits with 1, names the program of the log, and writes nothing to log or database',
       async (command) => {
         const KAFKA_BROKERS = (await sharedBrokers()).join(',');
         const own = { KAFKA_BROKERS, KAFKA_TOPIC_PREFIX, CLICKHOUSE_URL: urlOf(empty) };

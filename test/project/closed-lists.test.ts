@@ -37,7 +37,7 @@ test('README lists the sorts and the filters of the rankings', () => {
   expect(codeIn(filters)).toEqual(Object.keys(RankingFilters.properties));
 });
 
-test('each filter that an answer names can be asked for', () => {
+test('every filter that a rankings response names is a query parameter of /rankings', () => {
   expect(Object.keys(RankingsQuery.properties)).toEqual(
     expect.arrayContaining(Object.keys(RankingFilters.properties)),
   );
@@ -47,7 +47,7 @@ test('the explorer has words for every kind of event of a policy', () => {
   expect([...KINDS].sort()).toEqual([...EVENTS.values()].filter((kind) => kind !== 'ProtocolPaused').sort());
 });
 
-test('README has a line for each route that is read, and no other', () => {
+test('README’s table of routes lists every read route, and no other', () => {
   const [, table = ''] =
     /## Routes([\s\S]*?)\n\n[^|]/.exec(readme.replace('## Routes\n\n', '## Routes')) ?? [];
   const named = table
@@ -79,7 +79,7 @@ test('the client has a function for each route, and no other', async () => {
   expect([...asked].sort()).toEqual(routes.sort());
 });
 
-test('README lists the variables', () => {
+test('README lists the variables of the configuration, and no other', () => {
   const [, table = ''] = /## Configuration([\s\S]*?)\n`npm start/.exec(readme) ?? [];
   const named = table
     .split('\n')
@@ -89,7 +89,7 @@ test('README lists the variables', () => {
 });
 
 test.each(['deploy/devnet.env', 'deploy/chain.env.example'])(
-  '%s sets variables that there are, and the URL of each venue',
+  '%s sets only variables that exist, and the URL of every venue',
   (file) => {
     const own = ['CHAIN_ENV', 'SECRETS_DIR'];
     const named = Object.keys(readEnvFile(file));
@@ -98,21 +98,21 @@ test.each(['deploy/devnet.env', 'deploy/chain.env.example'])(
   },
 );
 
-test('README says how a venue is named by itself', () => {
+test('README states the default id of every venue', () => {
   const [, named = ''] = /\| (?:`\w+_VENUE_ID`,? ?)+ *\|([^|]*)\|/.exec(readme) ?? [];
   const config = readConfig({});
   const ids = REMOTE_VENUE_NAMES.map((venue) => config[idSetting(venue)]);
   expect(named.trim().split(', ')).toEqual([...ids, config.launchpadVenueId, config.ammVenueId]);
 });
 
-test('each venue has its variables', () => {
+test('every venue has a variable for its id and one for its URL', () => {
   for (const venue of REMOTE_VENUE_NAMES) {
     expect(variables).toContain(idVariable(venue));
     expect(variables).toContain(urlVariable(venue));
   }
 });
 
-test('each venue has a test of its reader, and of how it is asked where it tells what an account holds', () => {
+test('every venue has tests of its reader and, if it tells account equity, of how accounts are polled', () => {
   for (const venue of REMOTE_VENUE_NAMES) {
     expect(textOf(`test/schemas/venues/${venue}.test.ts`)).toContain('test(');
     if (REMOTE_VENUES[venue].withoutEquity === null)
@@ -120,7 +120,7 @@ test('each venue has a test of its reader, and of how it is asked where it tells
   }
 });
 
-test('each venue has its lines in the tests of doctor, of the status, and of positions', () => {
+test('the tests of doctor, of the status and of positions mention every venue', () => {
   const lines = REMOTE_VENUE_NAMES.flatMap((venue) => [
     ['test/ingest/operate/doctor.test.ts', `of('${urlVariable(venue)}')`],
     ['test/api/status.test.ts', `venue: '${venue}_x'`],
@@ -130,13 +130,13 @@ test('each venue has its lines in the tests of doctor, of the status, and of pos
   expect(lines.filter(([path = '', line = '']) => !textOf(path).includes(line))).toEqual([]);
 });
 
-test('the local chain’s deployment asks each venue where it is', () => {
+test('deploy/devnet.env gives every venue a URL whose path is the venue’s name', () => {
   const env = readEnvFile('deploy/devnet.env');
   for (const venue of REMOTE_VENUE_NAMES)
     expect(new URL(env[urlVariable(venue)] ?? '').pathname).toBe(`/${venue}`);
 });
 
-test('a login or a key in the address of a venue is a secret', () => {
+test('a password or a key in the URL of a venue counts as a secret', () => {
   for (const venue of REMOTE_VENUE_NAMES) {
     const key = `key-of-the-${venue}-venue`;
     const config = readConfig({ [urlVariable(venue)]: `https://u:pass-${venue}@venue.example/${key}` });

@@ -27,8 +27,8 @@ function run(name: string, ...args: string[]): Promise<{ code: number; out: stri
   });
 }
 
-describe('every command', () => {
-  test('of the contract is there', () => {
+describe('npm commands', () => {
+  test('include every command that the product promises', () => {
     expect(COMMANDS).toEqual(
       expect.arrayContaining([
         ...['start', 'ingest', 'materialise', 'api', 'poll', 'migrate', 'backfill', 'replay', 'audit'],
@@ -37,19 +37,22 @@ describe('every command', () => {
     );
   });
 
-  test.each(COMMANDS)('%s says what it does with --help', async (name) => {
+  test.each(COMMANDS)('%s describes itself with --help and exits with 0', async (name) => {
     const { code, out } = await run(name, '--help');
     expect(code).toBe(0);
     expect(out.length).toBeGreaterThan(80);
   });
 
-  test.each(COMMANDS)('%s refuses a flag that it does not know, in one sentence', async (name) => {
-    const { code, out, err } = await run(name, '--no-such-flag');
-    expect(code).toBe(1);
-    expect(out).toBe('');
-    expect(err).toContain('--no-such-flag');
-    expect(err).not.toMatch(/^\s+at /m);
-  });
+  test.each(COMMANDS)(
+    '%s refuses an unknown flag by its name, with exit code 1 and without a stack trace',
+    async (name) => {
+      const { code, out, err } = await run(name, '--no-such-flag');
+      expect(code).toBe(1);
+      expect(out).toBe('');
+      expect(err).toContain('--no-such-flag');
+      expect(err).not.toMatch(/^\s+at /m);
+    },
+  );
 
   test.each([
     ['start', ['--rate', 'x'], 'the local chain did not start: --rate must be'],
@@ -62,7 +65,7 @@ describe('every command', () => {
     ['agent', [], 'no verb: npm run agent -- --help'],
     ['agent', ['feed', '--mint', 'x', '--url', 'nowhere'], '--url must be like http://'],
     ['agent', ['feed', '--mint', 'x', '--url', 'http://127.0.0.1:1'], '.*: --url names the service'],
-  ])('%s %j is answered with one sentence that leads to what is meant', async (name, args, sentence) => {
+  ])('%s %j exits with 1 and one sentence that says what is wrong', async (name, args, sentence) => {
     const { code, err } = await run(name, ...args);
     expect(code).toBe(1);
     expect(err).toMatch(new RegExp(`^${sentence}.*\\n$`));
@@ -76,9 +79,12 @@ describe('every command', () => {
     ['migrate', 'CLICKHOUSE_URL'],
     ['backfill', ''],
     ['replay', ''],
-  ])('%s stops with a sentence where it is not configured: %s', async (name, variable) => {
-    const { code, err } = await run(name);
-    expect(code).toBe(1);
-    expect(err).toMatch(new RegExp(`^${variable || '[A-Z_]+'} is not set: .*\\n$`));
-  });
+  ])(
+    '%s without configuration exits with 1 and names a variable that is not set: %s',
+    async (name, variable) => {
+      const { code, err } = await run(name);
+      expect(code).toBe(1);
+      expect(err).toMatch(new RegExp(`^${variable || '[A-Z_]+'} is not set: .*\\n$`));
+    },
+  );
 });

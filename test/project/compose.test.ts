@@ -24,14 +24,14 @@ const OF_IMAGE: Record<string, RegExp> = {
 const known = readVariables();
 const isKnown = (name: string) => known.has(name.replace(/_FILE$/, ''));
 
-test('docker-compose.yml has the form that the Compose Specification gives it', () => {
+test('docker-compose.yml is valid against the schema of the Compose Specification', () => {
   const schema = JSON.parse(textOf('test/project/compose.schema.json'));
   const validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
   expect(validate(compose), JSON.stringify(validate.errors)).toBe(true);
   expect(validate({ ...compose, services: { kafka: { imagee: 'x' } } })).toBe(false);
 });
 
-test('every part of the system is there', () => {
+test('every service is defined with its number of replicas, and only devnet has a profile', () => {
   const replicas = Object.fromEntries(
     services.map(([name, service]) => [name, Number(service.deploy?.replicas ?? 1)]),
   );
@@ -45,7 +45,7 @@ test('every part of the system is there', () => {
 });
 
 describe.each(services)('the service %s', (name, service) => {
-  test('has no root, no capabilities and no file system to write to', () => {
+  test('runs as a non-root user, without capabilities, on a read-only file system', () => {
     expect(service.user).toMatch(/^[1-9]\d*:\d+$/);
     expect(service).toMatchObject({
       read_only: true,
@@ -54,29 +54,29 @@ describe.each(services)('the service %s', (name, service) => {
     });
   });
 
-  test('is bounded in memory, is started again, and has time to stop', () => {
+  test('has a memory limit, a restart policy and a grace period for stopping', () => {
     expect(service.mem_limit).toBeDefined();
     expect(service.restart).toMatch(name === 'migrate' ? /^on-failure:\d+$/ : /^unless-stopped$/);
     expect(service.stop_grace_period).toMatch(/^\d+s$/);
   });
 
-  test('tells whether it is healthy, unless it runs once and ends', () => {
+  test('has a health check, unless it is migrate, which runs once', () => {
     if (name === 'migrate') expect(service.healthcheck).toEqual({ disable: true });
     else expect(service.healthcheck?.test?.[0]).toBe('CMD');
   });
 
-  test('runs one version of one image, by its digest where it is not ours', () => {
+  test('pins its image to a version, and to a digest where the image is not ours', () => {
     const byDigest = /^[a-z/-]+:v?\d+(\.\d+)+(-alpine)?@sha256:[0-9a-f]{64}$/;
     expect(service.image).toMatch(
       service.image?.startsWith('bankroll-indexer:') ? /:\d+(\.\d+)+$/ : byDigest,
     );
   });
 
-  test('is published on this machine alone', () => {
+  test('publishes its ports on 127.0.0.1 only', () => {
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
-  test('names only what is there', () => {
+  test('refers only to services, networks, secrets, files and volumes that exist', () => {
     for (const other of Object.keys(service.depends_on ?? {}))
       expect(compose.services).toHaveProperty([other]);
     for (const network of service.networks ?? []) expect(compose.networks).toHaveProperty([network]);
@@ -93,7 +93,7 @@ describe.each(services)('the service %s', (name, service) => {
     }
   });
 
-  test('reads its secrets from files that it was given', () => {
+  test('takes secrets only through _FILE variables, each naming a secret that it is granted', () => {
     for (const [variable, value] of Object.entries(service.environment ?? {})) {
       if (variable !== 'PUBLIC_URL') expect(variable).not.toMatch(/(PASSWORD|TOKEN|_URL)$/);
       if (!/_FILE$/.test(variable)) continue;
@@ -102,7 +102,7 @@ describe.each(services)('the service %s', (name, service) => {
     }
   });
 
-  test('sets only variables that are read', () => {
+  test('sets only variables that our processes read or, for a foreign image, ones with its prefix', () => {
     const set = [
       ...Object.keys(service.environment ?? {}),
       ...(service.env_file ?? []).flatMap(({ path: file }) => Object.keys(readEnvFile(file))),
@@ -114,7 +114,7 @@ describe.each(services)('the service %s', (name, service) => {
   });
 });
 
-test('how many there are of a service is said where the next `up` finds it too', () => {
+test('the replicas of materialise and api come from variables that docs/operations.md names, so that `up` keeps them', () => {
   const { services: written } = parse(textOf('docker-compose.yml'), { merge: true }) as typeof compose;
   for (const [name, variable] of [
     ['materialise', 'MATERIALISE_REPLICAS'],
@@ -128,14 +128,16 @@ test('how many there are of a service is said where the next `up` finds it too',
 /** Variables of where a container listens and what is mounted. */
 const OF_CONTAINER = /^(HOST|PORT|METRICS_PORT|DATA_DIR)$|_FILE$/;
 
-test('what a deployment sets in its .env reaches our processes, for what a service sets wins over that file', () => {
+test('every variable that a service of ours sets can be overridden by the .env of a deployment', () => {
+  // What a service sets wins over its `env_file`.
   const written = parse(textOf('docker-compose.yml'), { merge: true }) as typeof compose;
   for (const [, { environment = {} }] of ourServices(written))
     for (const [variable, value] of Object.entries(environment))
       if (!OF_CONTAINER.test(variable)) expect(value).toMatch(new RegExp(`^\\$\\{${variable}:-.*\\}$`));
 });
 
-test('an upgrade makes each container anew that a file of the repository is mounted into, which `up` does not for its text', () => {
+test('the upgrade in docs/operations.md recreates every container that mounts a file of the repository', () => {
+  // `up` alone does not recreate a container when only the text of a mounted file has changed.
   const [, upgrade = ''] = textOf('docs/operations.md').split(/^## Upgrade$/m);
   const [, block = ''] = upgrade.split('```');
   const anew = [
@@ -147,12 +149,12 @@ test('an upgrade makes each container anew that a file of the repository is moun
   );
   expect(mounting).toContain('prometheus');
   expect(named.toSorted()).toEqual(mounting.toSorted());
-  // ClickHouse is made anew before the migration, so that the migration runs with its new configuration.
+  // ClickHouse is recreated before the migration, so that the migration runs with its new configuration.
   const [first, ...rest] = block.split('run --rm migrate');
   expect([first?.includes(' clickhouse'), rest.join('').includes(' clickhouse')]).toEqual([true, false]);
 });
 
-test('everything declared is used', () => {
+test('every declared network, secret and volume is used by some service', () => {
   const used = (key: 'networks' | 'secrets') =>
     new Set(services.flatMap(([, service]) => service[key] ?? []));
   expect(used('networks')).toEqual(new Set(Object.keys(compose.networks)));
@@ -161,7 +163,7 @@ test('everything declared is used', () => {
   for (const volume of Object.keys(compose.volumes)) expect(mounted).toContain(volume);
 });
 
-test('what depends on a service that runs once waits for its end, on any other for its health', () => {
+test('a dependent service waits until migrate has completed, and until any other service is healthy', () => {
   for (const [, { depends_on = {} }] of services) {
     for (const [other, { condition }] of Object.entries(depends_on)) {
       expect(condition).toBe(other === 'migrate' ? 'service_completed_successfully' : 'service_healthy');
@@ -169,7 +171,7 @@ test('what depends on a service that runs once waits for its end, on any other f
   }
 });
 
-test('the agents of the local chain reach the API, and sign for the name that it gives itself', () => {
+test('the agents of devnet share a network with the API, call its port and sign for its PUBLIC_URL', () => {
   const { command = [], networks = [] } = compose.services.devnet ?? {};
   const { api } = compose.services;
   const of = (flag: string) => command[command.indexOf(flag) + 1];
@@ -178,12 +180,13 @@ test('the agents of the local chain reach the API, and sign for the name that it
   expect(of('--public-url')).toBe(api?.environment?.PUBLIC_URL);
 });
 
-test('migrate is told of the local chain which program it is of, and leaves a database of another as it is', () => {
+test('deploy/devnet.env sets PROGRAM_ID, to the id that is also the default', () => {
+  // Only where it is set, migrate leaves a database of another program as it is.
   const { programId } = readConfig({});
   expect(readEnvFile('deploy/devnet.env').PROGRAM_ID).toBe(programId);
 });
 
-test('the stores have no way out and are published nowhere', () => {
+test('the stores are on internal networks and publish no port, and the API cannot reach Kafka', () => {
   for (const name of ['kafka', 'clickhouse', 'postgres']) {
     expect(compose.services[name]).toMatchObject({ networks: [name === 'kafka' ? 'log' : 'stores'] });
     expect(compose.services[name]).not.toHaveProperty('ports');
@@ -194,13 +197,13 @@ test('the stores have no way out and are published nowhere', () => {
   expect(compose.services.api?.environment).not.toHaveProperty('KAFKA_BROKERS');
 });
 
-test('the API has the account of ClickHouse that only reads, and no other', () => {
+test('the API gets the read-only ClickHouse account and no other secret of ClickHouse or Kafka', () => {
   const { environment, secrets = [] } = compose.services.api ?? {};
   expect(environment?.CLICKHOUSE_URL_FILE).toBe('/run/secrets/clickhouse-reader-url');
   expect(secrets.filter((secret) => /^(clickhouse|kafka)/.test(secret))).toEqual(['clickhouse-reader-url']);
 });
 
-test('Kafka asks everybody for a login who is not in its own container', () => {
+test('Kafka requires SASL on the one listener that is reachable from outside its container', () => {
   const of = (name: string) =>
     new Map(
       String(compose.services.kafka?.environment?.[name])
@@ -215,7 +218,7 @@ test('Kafka asks everybody for a login who is not in its own container', () => {
   expect(of('KAFKA_LISTENER_SECURITY_PROTOCOL_MAP').get('CLIENTS')).toBe('SASL_PLAINTEXT');
 });
 
-test('the example of a real chain sets what is read, and brings secrets of its own', () => {
+test('chain.env.example sets only known variables and points to git-ignored secrets that make-secrets.sh makes', () => {
   const { CHAIN_ENV, SECRETS_DIR, ...example } = readEnvFile('deploy/chain.env.example');
   expect(CHAIN_ENV).toBe('.env');
   expect(SECRETS_DIR).toBe('./secrets');
@@ -228,7 +231,7 @@ test('the example of a real chain sets what is read, and brings secrets of its o
   }
 });
 
-test('the secrets of a deployment are in a directory of its owner alone, also in one that was open before', () => {
+test('make-secrets.sh makes every secret in a directory of mode 700, also in one that had mode 755', () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'made-'));
   const modeOf = (name: string) => (statSync(name).mode & 0o777).toString(8);
   const open = path.join(directory, 'open');
@@ -246,21 +249,21 @@ test('the secrets of a deployment are in a directory of its owner alone, also in
   rmSync(directory, { recursive: true });
 });
 
-describe('the image', () => {
+describe('the Docker image', () => {
   const dockerfile = textOf('Dockerfile');
   const { dependencies } = JSON.parse(textOf('package.json')) as { dependencies: Record<string, string> };
 
-  test('has the Node that package.json pins', () => {
+  test('has the Node version that package.json pins', () => {
     expect(dockerfile).toMatch(new RegExp(`^FROM node:${dependencies.node}-[a-z]+-slim@sha256:`, 'm'));
   });
 
-  test('has the native part of the codec in the version of the lock', () => {
+  test('installs the native package of the stream’s codec in the version of package-lock.json', () => {
     const lock = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, { version: string }> };
     const [, name = '', version] = /(@triton-one\/[\w-]+)@([\d.]+)/.exec(dockerfile) ?? [];
     expect(lock.packages[`node_modules/${name}`]?.version).toBe(version);
   });
 
-  test('holds every file that a service runs, and the context lets it in', () => {
+  test('copies every file that a service runs, and .dockerignore lets everything copied in', () => {
     const copied = [...dockerfile.matchAll(/^COPY (.+) \S+$/gm)].flatMap((match) => match[1]?.split(' '));
     const context = textOf('.dockerignore').split('\n');
     for (const file of copied) expect(context).toContain(`!${file}`);

@@ -5,8 +5,11 @@ import { expect, test } from 'vitest';
 const ending = (code: number) =>
   `await import('./test/support/global-setup.ts'); process.exitCode = ${code};`;
 
-test.each([0, 1])('a run that says it ends with %i does, whatever its servers leave for the end', (code) => {
-  const child = spawnSync(process.execPath, ['--input-type=module', '--eval', ending(code)]);
-  expect(`${child.stderr}`).not.toContain('Error');
-  expect(child.status).toBe(code);
-});
+test.each([0, 1])(
+  'a process that loads the global setup of the tests and sets exit code %i exits with it',
+  (code) => {
+    const child = spawnSync(process.execPath, ['--input-type=module', '--eval', ending(code)]);
+    expect(`${child.stderr}`).not.toContain('Error');
+    expect(child.status).toBe(code);
+  },
+);

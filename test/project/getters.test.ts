@@ -14,7 +14,7 @@ const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
 
 const MADE = 5_000;
 
-/** Bytes that each made object leaves in old space after it was dropped. @param make gets something to close over */
+/** Bytes that each object leaves in old space after it was dropped. @param make gets something to close over */
 function leftOf(make: (seen: number[]) => unknown): number {
   const old = () =>
     getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? 0;
@@ -26,7 +26,7 @@ function leftOf(make: (seen: number[]) => unknown): number {
   return (old() - before) / MADE;
 }
 
-test('no literal of the product has getters: V8 puts them among the old objects, and all that they see stays with them', () => {
+test('no object literal of the product has getters, as V8 keeps them and all that they close over in old space', () => {
   const seenBy = (seen: number[]) => ({
     get first() {
       return seen[0];
@@ -39,7 +39,7 @@ test('no literal of the product has getters: V8 puts them among the old objects,
   expect(withOne).toEqual([]);
 });
 
-test('an answer that looks at the state of the index leaves nothing behind', () => {
+test('an object of the tracked index state does not keep what it closes over in old space', () => {
   const cell = { value: {}, stamp: 0, until: 0, usedAt: 0 };
   const cells: StateCells = { progress: cell, missing: cell, ranked: cell };
   expect(leftOf((seen) => tracked(cells, () => seen))).toBeLessThan(200);

@@ -130,11 +130,11 @@ function roomOf(file: string): string | null {
 }
 
 describe('what a folder may import', () => {
-  test('there are sources to look at', () => {
+  test('more than 50 source files are checked', () => {
     expect(sources.length).toBeGreaterThan(50);
   });
 
-  test.each(sources)('%s keeps to the table', (file) => {
+  test.each(sources)('%s imports only the folders and packages that the tables allow', (file) => {
     const folder = file.split('/')[0] as string;
     const allowed = [folder, ...(MAY_IMPORT[folder] as readonly string[])];
     for (const target of ownImportsOf(file)) {
@@ -150,13 +150,13 @@ describe('what a folder may import', () => {
   });
 });
 
-describe('what a room may import', () => {
-  test('each room has its line in the table', () => {
+describe('what a room, a subfolder of ingest, api or devnet, may import', () => {
+  test('every room is listed in the table', () => {
     const rooms = new Set(sources.map(roomOf).filter((room) => room !== null));
     expect([...rooms].filter((room) => ROOMS[room] === undefined)).toEqual([]);
   });
 
-  test('the table has no arrow back up', () => {
+  test('the table allows no cycle between rooms', () => {
     const standing = new Set<string>();
     let left = Object.keys(ROOMS);
     while (left.length > 0) {
@@ -167,7 +167,7 @@ describe('what a room may import', () => {
     }
   });
 
-  test('each import stays in its room or goes down', () => {
+  test('every import stays in its room or goes to one that the table allows', () => {
     const against = sources.flatMap((file) => {
       const room = roomOf(file);
       return ownImportsOf(file)
@@ -182,7 +182,7 @@ describe('what a room may import', () => {
   });
 });
 
-test('no file imports itself by way of others', () => {
+test('there is no cycle of imports between files', () => {
   const below = new Map(sources.map((file) => [file, ownImportsOf(file)]));
   const done = new Set<string>();
   const circles: string[] = [];

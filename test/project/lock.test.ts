@@ -10,7 +10,7 @@ const lock = JSON.parse(
   readFileSync(path.resolve(import.meta.dirname, '../../package-lock.json'), 'utf8'),
 ) as Lock;
 
-test('the lock names every optional package of every platform, so that npm ci takes it everywhere', () => {
+test('package-lock.json lists the optional packages of all platforms, so that npm ci works on each', () => {
   const names = new Set(Object.keys(lock.packages).map((key) => key.split('node_modules/').pop()));
   const missing = Object.values(lock.packages)
     .flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}))
@@ -18,7 +18,7 @@ test('the lock names every optional package of every platform, so that npm ci ta
   expect(missing).toEqual([]);
 });
 
-test('the lock names no registry', () => {
+test('package-lock.json contains no registry URL', () => {
   const resolved = Object.entries(lock.packages).filter(([, entry]) => entry.resolved !== undefined);
   expect(resolved).toEqual([]);
 });

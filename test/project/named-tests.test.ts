@@ -32,7 +32,7 @@ function filesOf(name: string, below: string): string[] {
       : [];
 }
 
-test('keep a promise that one of the pages makes, all of them', () => {
+test('every test file is named in a table of test/README.md or docs/security.md', () => {
   const named = new Set(
     PAGES.flatMap(([page, below]) => namesIn(page).flatMap((name) => filesOf(name, below))),
   );
@@ -42,9 +42,9 @@ test('keep a promise that one of the pages makes, all of them', () => {
 describe.each(PAGES)('the tests that %s names', (page, below) => {
   const names = namesIn(page);
 
-  test('are some', () => expect(names.length).toBeGreaterThan(15));
+  test('are more than 15', () => expect(names.length).toBeGreaterThan(15));
 
-  test.each([...new Set(names)])('%s is there', (name) => {
+  test.each([...new Set(names)])('%s exists', (name) => {
     // A promise that holds by construction names a source file.
     const source = path.join(TESTS, '..', below, name);
     if (/\.ts$/.test(name)) expect(existsSync(source), source).toBe(true);

@@ -35,7 +35,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
   let api: Listening;
   let port: number;
   let stop: () => Promise<void>;
-  /** Streams that were opened, with the event after which each was to go on. */
+  /** The streams that were opened, each with the Last-Event-ID of its request. */
   const streams: { body: Readable; after: string | undefined }[] = [];
 
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     return (await fetch(`http://127.0.0.1:${port}/who`, { headers })).json();
   };
 
-  test('behind a proxy that speaks TLS each client counts as itself, whatever it says of itself', async () => {
+  test('the API sees the last X-Forwarded-For address as the client, and an IPv6 one as its /64', async () => {
     expect(await who('203.0.113.7')).toBe('203.0.113.7');
     expect(await who('203.0.113.8')).toBe('203.0.113.8');
     expect(await who('192.0.2.1, 198.51.100.9, 203.0.113.9')).toBe('203.0.113.9');
@@ -103,7 +103,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
   });
 
   test.each([16_384, 16_385, 65_537])(
-    'a body of %i bytes is answered in the service’s own form',
+    'a body of %i bytes is accepted up to 16384 bytes, else refused with 413 in the API’s JSON form',
     async (size) => {
       const body = `"${'x'.repeat(size - 2)}"`;
       const reply = await fetch(`http://127.0.0.1:${port}/told`, { method: 'POST', body });
@@ -114,7 +114,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     },
   );
 
-  test('readers that never read spool nothing, truncate nobody’s answer, and are limited by address', async () => {
+  test('of 130 clients at one address that never read, 100 are served; nothing is spooled, another client gets all', async () => {
     const slow: Socket[] = [];
     const answers: string[] = [];
     for (let n = 0; n < 130; n += 1) {
@@ -139,7 +139,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     for (const socket of slow) socket.destroy();
   });
 
-  test('a stream is passed on as it comes, from where its reader was, and ends at either end with the other', async () => {
+  test('an event stream passes unbuffered, with its Last-Event-ID, and closing either end closes the other', async () => {
     const leave = new AbortController();
     const open = async () => {
       const before = streams.length;
@@ -169,7 +169,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
   test.each([
     ['', (n: number) => `2001:db8:7:8:${(n + 1).toString(16)}::${n + 1}`],
     [' that is written shorter', (n: number) => `2001:db8:7::${n + 1}:1`],
-  ])('addresses of IPv6 of one /64%s are limited together', async (_, from) => {
+  ])('IPv6 addresses of one /64%s share one limit of connections', async (_, from) => {
     const sockets: Socket[] = [];
     const answers: string[] = [];
     for (let n = 0; n < 101; n += 1) {
@@ -194,7 +194,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     ['no request', 'who?', ...UNREAD],
     ['TRACE', 'TRACE /who HTTP/1.1', 405, METHOD_NOT_ALLOWED],
     ['a coding that nobody knows', 'POST /told HTTP/1.1\r\nTransfer-Encoding: gzip, chunked', ...UNREAD],
-  ])('%s is refused before the service in its own form', async (_, head, status, error) => {
+  ])('%s is refused by nginx, with an error in the API’s JSON form', async (_, head, status, error) => {
     expect(await answered(`${head}\r\nHost: x\r\nConnection: close\r\n\r\n`)).toEqual({
       status,
       allow: status === 405 ? METHODS : undefined,
@@ -202,7 +202,7 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     });
   });
 
-  test('a path and a header as long as the service takes reach it', async () => {
+  test('a path and a header of 15,000 characters reach the API', async () => {
     const long = 'x'.repeat(15_000);
     const replies = [
       await fetch(`http://127.0.0.1:${port}/who?${long}`),
@@ -215,13 +215,13 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
     ['/explorer?%', 308],
     ['/explorer/coins/%/', 404],
     ['/explorer/protocol/?%', 404],
-  ])('%s is no failure of the service, however long', async (path, status) => {
+  ])('%s with 15,000 more characters is answered with status %i', async (path, status) => {
     const long = path.replace('%', 'x'.repeat(15_000));
     const reply = await fetch(`http://127.0.0.1:${port}${long}`, { redirect: 'manual' });
     expect(reply.status).toBe(status);
   });
 
-  test('while no API answers, that is told in the service’s own form too', async () => {
+  test('while no API is up, nginx answers 502 with an error in the API’s JSON form', async () => {
     await api.close();
     const reply = await fetch(`http://127.0.0.1:${port}/who`);
     expect({ status: reply.status, body: await reply.json() }).toEqual({

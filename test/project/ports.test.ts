@@ -9,7 +9,7 @@ async function ofAnotherRun() {
 }
 
 test.runIf(process.platform === 'linux')(
-  'runs side by side choose different ports, before anything listens on them',
+  'freePort gives parallel test runs different ports, even before anything listens on them',
   async () => {
     const runs = [await ofAnotherRun(), await ofAnotherRun(), await ofAnotherRun()];
     const chosen: number[] = [];

@@ -42,7 +42,7 @@ function examples(): { script: string; commands: string[] } {
   return { script: script as string, commands: (commands as string).trim().split('\n') };
 }
 
-describe('what README says of agents', () => {
+describe('npm start and the examples of README', () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'readme-agent-'));
   const { script, commands } = examples();
   let system: ChildProcess;
@@ -103,7 +103,7 @@ describe('what README says of agents', () => {
   const feed = async () =>
     (await (await fetch(`${url}/coins/${mint}/posts`)).json()) as { posts: { kind: string; text: string }[] };
 
-  test('what is set is used, its failures are told in words of ours, and no login of it shows anywhere', async () => {
+  test('configured upstreams are used, their failures are reported, and no output contains their logins', async () => {
     const read = async (address: string) => (await fetch(address)).text();
     await awaited(async () => {
       const { venues } = JSON.parse(await read(`${url}/status`)) as { venues: Record<string, object> };
@@ -127,7 +127,7 @@ describe('what README says of agents', () => {
     expect(said).not.toBe('');
   });
 
-  test('the answer that README shows is one of the local chain’s, of another moment', async () => {
+  test('the response in README equals that of the local chain, apart from amounts, times and paysHolders', async () => {
     const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
     const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(readme)?.[1] ?? '') as { mint: string };
     // The chain began with the service, and may make this policy only now.
@@ -143,11 +143,11 @@ describe('what README says of agents', () => {
     expect(timeless(shown)).toBe(timeless(real));
   });
 
-  test('npm start leaves a key that its owner alone can read', () => {
+  test('npm start writes the agent’s key file with mode 600', () => {
     expect(statSync(path.join(directory, 'data/devnet/agent.json')).mode & 0o777).toBe(0o600);
   });
 
-  test('six lines lead from the key file to a post in the feed', async () => {
+  test('the six lines of README read the key file and post to the feed', async () => {
     expect(script.trim().split('\n')).toHaveLength(6);
     const entry = path.join(ROOT, 'api/client/entry.ts');
     const here = script.replace('bankroll-indexer/client', entry).replace('http://127.0.0.1:8080', url);
@@ -160,7 +160,7 @@ describe('what README says of agents', () => {
     expect(stdout).toContain(newest?.text);
   });
 
-  test('the command line posts and reads the feed', async () => {
+  test('the commands of README post to the feed and read it', async () => {
     expect(commands.length).toBeGreaterThan(1);
     const cli = `${process.execPath} ${path.join(ROOT, 'api/client/cli.ts')}`;
     const env = { ...process.env, MINT: mint };

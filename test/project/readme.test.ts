@@ -14,7 +14,7 @@ test('every npm script that README names exists', () => {
   for (const name of [...named, 'start', 'test']) expect(Object.keys(scripts)).toContain(name);
 });
 
-test('every script runs a file that is there', () => {
+test('every file that an npm script runs exists', () => {
   for (const command of Object.values(scripts)) {
     for (const [file] of command.matchAll(/[\w./]+\.(?:ts|mjs)/g)) {
       expect(existsSync(path.join(ROOT, file)), `${command}: ${file}`).toBe(true);
@@ -29,7 +29,7 @@ const FOLDERS = readdirSync(ROOT, { withFileTypes: true })
 /** Made by a run, not kept in the repository. */
 const MADE = /^(data|secrets|dist|node_modules)\b/;
 
-test.each(PAGES)('every path in %s is there', (page) => {
+test.each(PAGES)('every path and link in %s exists', (page) => {
   const text = readFileSync(path.join(ROOT, page), 'utf8');
   const named = [...text.matchAll(/`([\w-]+\/[\w./-]*)`/g)]
     .map((match) => match[1] as string)
@@ -43,11 +43,12 @@ test.each(PAGES)('every path in %s is there', (page) => {
   }
 });
 
-test('the pages name enough for that to mean something', () => {
+test('docs/walk.md has more than 30 links', () => {
+  // Else the check of paths above might check nothing.
   expect(readFileSync(path.join(ROOT, 'docs/walk.md'), 'utf8').match(/\]\(/g)?.length).toBeGreaterThan(30);
 });
 
-test('the page of words stays a page', () => {
+test('docs/words.md has at most 40 lines', () => {
   const words = readFileSync(path.join(ROOT, 'docs/words.md'), 'utf8');
   expect(words.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
 });

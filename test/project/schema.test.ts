@@ -56,7 +56,7 @@ async function refusal(): Promise<string> {
   return said;
 }
 
-test('an api waits for an older schema, goes on while it is brought further, and starts over no newer one', async () => {
+test('the API waits for missing migrations, keeps serving when a newer one appears, and does not start on that', async () => {
   const { child, ended } = start();
   const asked = async () => {
     const response = await fetch(ready);

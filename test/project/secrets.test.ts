@@ -114,21 +114,24 @@ test.each([
   'ingest/commands/audit.ts',
   'ingest/commands/doctor.ts',
   'start/migrate.ts',
-])('%s says what fails around it, and no secret of its configuration', async (script) => {
-  const one = run(script, everySecret({ PORT: '0' }));
-  const lines = () => one.said().split('\n').length - 1;
-  const isEnded = one.ended.then(() => true);
-  await awaited(async () => {
-    const ended = await Promise.race([isEnded, new Promise((resolve) => setImmediate(resolve, false))]);
-    expect(ended === true || lines() >= 6, one.said()).toBe(true);
-  });
-  one.child.kill('SIGTERM');
-  await one.ended;
-  expect(lines()).toBeGreaterThan(0);
-  mustHoldNoMark(one.said());
-});
+])(
+  '%s prints messages while every upstream is broken, and no secret of its configuration',
+  async (script) => {
+    const one = run(script, everySecret({ PORT: '0' }));
+    const lines = () => one.said().split('\n').length - 1;
+    const isEnded = one.ended.then(() => true);
+    await awaited(async () => {
+      const ended = await Promise.race([isEnded, new Promise((resolve) => setImmediate(resolve, false))]);
+      expect(ended === true || lines() >= 6, one.said()).toBe(true);
+    });
+    one.child.kill('SIGTERM');
+    await one.ended;
+    expect(lines()).toBeGreaterThan(0);
+    mustHoldNoMark(one.said());
+  },
+);
 
-describe('the whole system amid broken upstreams', () => {
+describe('npm start while its upstreams are broken', () => {
   let store: Store;
   let system: Running;
   let url: string;
@@ -183,7 +186,7 @@ describe('the whole system amid broken upstreams', () => {
     return `${JSON.stringify([...response.headers])}\n${await response.text()}`;
   };
 
-  test('tells every failure in words of ours, and its answers and metrics hold no secret', async () => {
+  test('reports the failures in its responses, and no response, page, metric or probe contains a secret', async () => {
     const challenge = { mint: key('coin'), agent: key('agent') };
     const post = {
       method: 'POST',
@@ -229,11 +232,11 @@ describe('the whole system amid broken upstreams', () => {
     for (const text of shown) mustHoldNoMark(text);
   });
 
-  test('says at start that behind its proxy all clients are one', () => {
+  test('warns at start that PUBLIC_URL is https while TRUST_PROXY is 0', () => {
     expect(system.said()).toMatch(/PUBLIC_URL is https.*TRUST_PROXY is 0/);
   });
 
-  test('what it prints, logs and stores holds none either', async () => {
+  test('prints, logs and stores no secret, not even in dead letters', async () => {
     system.child.kill('SIGTERM');
     await system.ended;
     mustHoldNoMark(system.said());

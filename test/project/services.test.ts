@@ -143,7 +143,7 @@ describe.skipIf(missing !== null)(
       rmSync(directory, { recursive: true, force: true });
     });
 
-    test('the local chain answers its health check', async () => {
+    test('the health check of devnet fails while its process is stopped, and passes once it runs', async () => {
       // A short past instead of the deployment's: enough for these requests.
       const devnet = await start('devnet', ['--port-base', String(devnetBase), '--history', '300']);
       // Stopped, as on a loaded machine the check might start only once the chain is healthy.
@@ -157,13 +157,13 @@ describe.skipIf(missing !== null)(
       await healthy(devnet);
     });
 
-    test('migrate makes what the others need, and ends with 0', async () => {
+    test('migrate exits with 0', async () => {
       const migrate = await start('migrate');
       expect(await migrate.ended).toBe(0);
       running.splice(running.indexOf(migrate), 1);
     });
 
-    test('every other process answers its health check, as many of each as are wanted', async () => {
+    test('every replica of every other service passes its health check', async () => {
       for (const [name, service] of ourServices(compose)) {
         if (name === 'devnet' || name === 'migrate') continue;
         const replicas = Number(service.deploy?.replicas ?? 1);
@@ -174,7 +174,7 @@ describe.skipIf(missing !== null)(
       await Promise.all(running.map(healthy));
     });
 
-    test('together they serve the local chain', async () => {
+    test('each API replica serves rankings with policies of the local chain', async () => {
       for (const { port } of running.filter(({ name }) => name === 'api')) {
         await awaited(async () => {
           const answer = await fetch(`http://127.0.0.1:${port}/rankings`);
@@ -198,7 +198,7 @@ describe.skipIf(missing !== null)(
       }, 1_000);
     });
 
-    test('SIGTERM ends each of them with 0', async () => {
+    test('every process exits with 0 on SIGTERM', async () => {
       // One after another, those that others depend on last, so that each has the machine to itself for its end.
       for (const { name, child, ended } of running.toReversed()) {
         child.kill('SIGTERM');

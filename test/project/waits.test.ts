@@ -8,14 +8,14 @@ const TESTS = path.resolve(import.meta.dirname, '..');
 /** Waits with a limit of their own, a second by default: on a busy machine that would decide a test's outcome. */
 const OWN_LIMIT = /\bvi\s*\.wait(For|Until)\b|\bexpect\s*\.poll\b/;
 
-test('what tests wait for they await with one patience, which no machine is too slow for', () => {
+test('no test uses vi.waitFor, vi.waitUntil or expect.poll, whose own limits fail on a busy machine', () => {
   const files = globSync('**/*.ts', { cwd: TESTS }).filter((file) => file !== 'support/awaited.ts');
   expect(files.length).toBeGreaterThan(100);
   const impatient = files.filter((file) => OWN_LIMIT.test(readFileSync(path.join(TESTS, file), 'utf8')));
   expect(impatient).toEqual([]);
 });
 
-test('what is awaited needs no test runner: benches wait so too', () => {
+test('awaited() works without the test runner, so that benchmarks can use it', () => {
   const url = pathToFileURL(path.join(TESTS, 'support/awaited.ts')).href;
   const code = `let tries = 0;
     const { awaited } = await import(${JSON.stringify(url)});

@@ -33,7 +33,7 @@ const expressions = [
   ...board.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
 ];
 
-test.each(expressions)('%s asks for figures that a process has: %s', (_title, expression) => {
+test.each(expressions)('%s queries only metrics that a process exports: %s', (_title, expression) => {
   const names = metricsIn(expression);
   expect(names.length).toBeGreaterThan(0);
   for (const name of names) {
@@ -42,12 +42,13 @@ test.each(expressions)('%s asks for figures that a process has: %s', (_title, ex
   }
 });
 
-test('that no materialise follows the log is no alarm before the log has a slot: its figure is 0 until then', () => {
+test('the alert FiguresStand stays off before the first released slot, as stream_released_slot is 0 until then', () => {
   const { expr } = rules.find(({ alert }) => alert === 'FiguresStand') ?? {};
   expect(expr).toMatch(/^max\(stream_released_slot\) > 0 unless /);
 });
 
-test('a process that begins again and again is an alarm of its own: with it begins anew for how long another one holds', async () => {
+test('the alert ProcessRestarts counts changes of process_start_time_seconds, which every process exports', async () => {
+  // With each restart the `for` of another alert begins anew: a process that restarts again and again may set off none.
   const { expr } = rules.find(({ alert }) => alert === 'ProcessRestarts') ?? {};
   expect(expr).toContain('changes(process_start_time_seconds[');
   const registry = new Registry();
@@ -55,7 +56,7 @@ test('a process that begins again and again is an alarm of its own: with it begi
   expect(registry.getSingleMetric('process_start_time_seconds')).toBeDefined();
 });
 
-test('the board shows the figures that matter', () => {
+test('the Grafana board has panels for lag, batches, inserts, dead letters and API latency', () => {
   expect(board.panels.map(({ title }) => title)).toEqual(
     expect.arrayContaining([
       ...['Slot lag', 'Consumer lag', 'Batch age', 'Insert time', 'Dead letters', 'API latency'],
@@ -63,7 +64,7 @@ test('the board shows the figures that matter', () => {
   );
 });
 
-test('Grafana finds its data and its board', () => {
+test('Grafana is provisioned with the Prometheus data source and the mounted board', () => {
   const [source] = parse(textOf('deploy/grafana/provisioning/datasources/prometheus.yml')).datasources;
   expect(source.url).toBe('http://prometheus:9090');
   for (const panel of board.panels) expect(panel.datasource.uid).toBe(source.uid);
@@ -71,7 +72,7 @@ test('Grafana finds its data and its board', () => {
   expect(compose.services.grafana?.volumes).toContain(`./deploy/grafana/boards:${provider.options.path}:ro`);
 });
 
-test('Prometheus asks every long-running process of ours on its METRICS_PORT', () => {
+test('Prometheus scrapes every long-running process of ours on its METRICS_PORT', () => {
   const { scrape_configs: jobs, rule_files: files } = parse(textOf('deploy/prometheus.yml'));
   const asked = jobs.map((job: { dns_sd_configs: [{ names: [string]; port: number }] }) => {
     const [{ names, port }] = job.dns_sd_configs;
@@ -83,7 +84,7 @@ test('Prometheus asks every long-running process of ours on its METRICS_PORT', (
   expect(files).toEqual(['alerts.yml']);
 });
 
-test('every alarm is explained in docs/operations.md', () => {
+test('every alert is explained in docs/operations.md', () => {
   const page = textOf('docs/operations.md');
   expect(rules.length).toBeGreaterThan(8);
   for (const { alert } of rules) expect(page).toContain(`**${alert}**`);
