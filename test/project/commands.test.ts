@@ -43,16 +43,13 @@ describe('npm commands', () => {
     expect(out.length).toBeGreaterThan(80);
   });
 
-  test.each(COMMANDS)(
-    '%s refuses an unknown flag by its name, with exit code 1 and without a stack trace',
-    async (name) => {
-      const { code, out, err } = await run(name, '--no-such-flag');
-      expect(code).toBe(1);
-      expect(out).toBe('');
-      expect(err).toContain('--no-such-flag');
-      expect(err).not.toMatch(/^\s+at /m);
-    },
-  );
+  test.each(COMMANDS)('%s refuses an unknown flag by name, and prints no stack trace', async (name) => {
+    const { code, out, err } = await run(name, '--no-such-flag');
+    expect(code).toBe(1);
+    expect(out).toBe('');
+    expect(err).toContain('--no-such-flag');
+    expect(err).not.toMatch(/^\s+at /m);
+  });
 
   test.each([
     ['start', ['--rate', 'x'], 'the local chain did not start: --rate must be'],
@@ -79,12 +76,9 @@ describe('npm commands', () => {
     ['migrate', 'CLICKHOUSE_URL'],
     ['backfill', ''],
     ['replay', ''],
-  ])(
-    '%s without configuration exits with 1 and names a variable that is not set: %s',
-    async (name, variable) => {
-      const { code, err } = await run(name);
-      expect(code).toBe(1);
-      expect(err).toMatch(new RegExp(`^${variable || '[A-Z_]+'} is not set: .*\\n$`));
-    },
-  );
+  ])('%s without configuration exits with 1 and names an unset variable: %s', async (name, variable) => {
+    const { code, err } = await run(name);
+    expect(code).toBe(1);
+    expect(err).toMatch(new RegExp(`^${variable || '[A-Z_]+'} is not set: .*\\n$`));
+  });
 });

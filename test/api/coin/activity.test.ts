@@ -67,7 +67,7 @@ describe('activity', () => {
     });
   });
 
-  test('where there are too many to go through, pages are the same', async () => {
+  test('the pages of a policy are the same whether it has few events or counts a million', async () => {
     const events = Array.from({ length: 30 }, (_, index) => eventRow('coin', 'Routed', index));
     await held.api.insert('events', events);
     const pages = () =>
@@ -78,7 +78,7 @@ describe('activity', () => {
     expect(few.map(({ items }) => items.length)).toEqual([10, 10, 5]);
   });
 
-  test('what was derived says so, until a whole reading has taken it back', async () => {
+  test('a derived event is marked as derived until a complete reading replaces it', async () => {
     const derived = eventRow('coin', 'Routed', 1, { position: 32_768, summary: '{"toLp":"5"}' });
     await held.api.insert('events', [derived]);
     expect((await activity()).items).toMatchObject([
@@ -91,7 +91,7 @@ describe('activity', () => {
     expect(items[0]).not.toHaveProperty('derived');
   });
 
-  test('a reading that knows its index in the block replaces one that does not', async () => {
+  test('an event with its index in the block replaces the same event without one, in any order', async () => {
     const event = eventRow('coin', 'Routed', 1, { has_index: 0, tx_index: 5, block_time: null });
     await held.api.insert('events', [event]);
     await held.api.insert('events', [{ ...event, has_index: 1, tx_index: 2, block_time: TIME }]);
@@ -112,7 +112,7 @@ describe('activity', () => {
     expect(await activity(query)).toEqual({ mint, limit, offset, items: [] });
   });
 
-  test('pages do not overlap and miss nothing', async () => {
+  test('consecutive pages do not overlap and miss no event', async () => {
     await held.api.insert(
       'events',
       Array.from({ length: 25 }, (_, index) => claim(index, '1', '1')),
@@ -127,7 +127,7 @@ describe('activity', () => {
 });
 
 describe('holders', () => {
-  test('burned and paid are the chain’s counters, distribution is never built', async () => {
+  test('burned and paid amounts are the policy’s counters, and the distribution is always absent', async () => {
     const body = await holders();
     expect(body).toMatchObject({
       mint,
@@ -139,7 +139,7 @@ describe('holders', () => {
     expect(body.distribution.reason).toContain('holder distribution is not built');
   });
 
-  test('holders are paid where their share is above zero and nothing more', async () => {
+  test('paysHolders is false while the holders’ share is zero, whatever was paid before', async () => {
     await held.api.truncate('policies');
     await held.api.insert('policies', [
       policyRow('coin', 'usd', { profit_to_holders_bps: 0, paid_to_holders: '5' }),
@@ -149,7 +149,7 @@ describe('holders', () => {
 });
 
 describe('posts', () => {
-  test('without an agent side the feed is empty and says whose it would be', async () => {
+  test('an API without a store of posts serves an empty feed, with the policy, its mode and model', async () => {
     await held.api.insert('models', [modelRow(7, 'seven')]);
     expect(await posts('?limit=101&offset=x')).toMatchObject({
       mint,

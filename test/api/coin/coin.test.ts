@@ -43,7 +43,7 @@ describe('the policy of a coin', () => {
     expect(hwm).toEqual({ value: '19', source, asOf: ASOF });
   });
 
-  test('a genuine zero is present, and the largest counter is exact', async () => {
+  test('a counter of zero is present, and the largest u64 is served exactly', async () => {
     await held.api.truncate('policies');
     const change = { fees_claimed: '0', hwm: '18446744073709551615' };
     await held.api.insert('policies', [policyRow('coin', 'usd', change)]);
@@ -52,7 +52,7 @@ describe('the policy of a coin', () => {
     expect(hwm.value).toBe('18446744073709551615');
   });
 
-  test('a state whose block time no source knows is a present figure without a time', async () => {
+  test('a figure from a state without a block time is present, with a null time', async () => {
     await held.api.truncate('policies');
     await held.api.insert('policies', [policyRow('coin', 'usd', { block_time: null })]);
     expect((await coin()).hwm).toEqual({ value: '19', source: 'chain:Policy account', asOf: null });
@@ -78,12 +78,12 @@ describe('the policy of a coin', () => {
     });
   });
 
-  test('in Passive mode the model exists and says nothing', async () => {
+  test('in Passive mode the model has id 0 and null fields', async () => {
     await held.api.insert('models', [modelRow(7, 'seven')]);
     expect((await coin()).model).toEqual({ id: 0, name: null, provider: null, enabled: null });
   });
 
-  test('in Agent mode the model is the one of the registry, and the agent is its key', async () => {
+  test('in Agent mode the model is that of the registry, and the agent is the key in the policy', async () => {
     await held.api.truncate('policies');
     await held.api.insert('policies', [policyRow('coin', 'usd', { mode: 'Agent', agent: key('agent') })]);
     expect((await coin()).model).toEqual({ id: 7, name: null, provider: null, enabled: null });
@@ -93,7 +93,7 @@ describe('the policy of a coin', () => {
     expect(body.agent).toBe(key('agent'));
   });
 
-  test('the origin block is camelCase', async () => {
+  test('the origin is served with camelCase fields', async () => {
     await held.api.insert('origins', [originRow(1, 'stocks-only')]);
     expect((await coin()).origin).toEqual({
       pubkey: policyOf('coin').origin,
@@ -133,7 +133,7 @@ describe('the policy of a coin', () => {
     expect((await coin()).lastIndexedSignature).toBe(signature('d'));
   });
 
-  test('a state that was written in a gap is as old as the reading that brought it, whichever transaction history finds', async () => {
+  test('a state read over RPC keeps the time of that reading when history finds the transaction that wrote it', async () => {
     const policy = policyOf('coin').address;
     const found = { slot: '1010', version: String(1010n << 64n), block_time: TIME + 100, source: 'rpc' };
     await held.api.insert('policies', [policyRow('coin', 'usd', { ...found, fees_claimed: '9' })]);
@@ -147,7 +147,7 @@ describe('the policy of a coin', () => {
 
 describe('a mint without a policy', () => {
   const names = ['', '/positions', '/fees', '/loop', '/activity', '/holders', '/posts'];
-  test.each(names)('%s answers 404 with the mint', async (name) => {
+  test.each(names)('GET /coins/:mint%s answers 404 with the mint', async (name) => {
     for (const unknown of [
       key('nobody'),
       'x',
@@ -161,7 +161,7 @@ describe('a mint without a policy', () => {
     }
   });
 
-  test('a policy whose account was never good, or is gone, does not exist', async () => {
+  test('a policy whose account no longer exists answers 404', async () => {
     const gone = { exists: 0, version: String((SLOT + 1n) << 64n) };
     await held.api.insert('policies', [policyRow('coin', 'usd', gone)]);
     await held.api.insert('applied', [appliedRow('accounts', 0)]);

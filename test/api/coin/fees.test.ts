@@ -25,7 +25,7 @@ const claim = (index: number, quote: string, base: string, change: object = {}) 
   eventRow('coin', 'FeesClaimed', index, { amount_a: quote, amount_b: base, ...change });
 
 describe('fees', () => {
-  test('without events the sums are genuine zeros, as old as the lowest marker', async () => {
+  test('without events the sums are present zeros with the time of the lowest marker', async () => {
     const body = await feesNow();
     expect(body.quoteLeg).toEqual({
       lifetime: figure('11', 'chain:Policy.fees_claimed', ASOF),
@@ -65,7 +65,7 @@ describe('fees', () => {
     expect(body.claimCount.lifetime).toBe(3);
   });
 
-  test('the window is (now − 24 h, now] by block time', async () => {
+  test('the last 24 hours are the window (now − 24 h, now] by block time', async () => {
     const now = Math.floor(NOW / 1000);
     await held.api.insert('events', [
       claim(1, '1', '10', { block_time: now - 86_400 }),
@@ -80,7 +80,7 @@ describe('fees', () => {
     expect(body.claimCount.last24h).toBe(2);
   });
 
-  describe('of a transaction that is incomplete', () => {
+  describe('with an incomplete transaction', () => {
     const now = Math.floor(NOW / 1000);
     const cut = (name: string, block_time: number | null, missing = 'any') => ({
       ...{ signature: signature(name), slot: '5', block_time, reason: 'cut' },
@@ -97,7 +97,7 @@ describe('fees', () => {
       [true, true],
     ];
 
-    test('the lifetime sums are absent, those of the last 24 hours where it may lie in them', async () => {
+    test('lifetime sums are absent, and those of the last 24 hours if the transaction may lie in them', async () => {
       for (const [time, lately] of [
         [now - 86_400, NEITHER],
         [now - 86_399, BOTH],
@@ -114,7 +114,7 @@ describe('fees', () => {
       }
     });
 
-    test('they are there with the second in which the newest that lacks the amount has left them', async () => {
+    test('24-hour sums return in the second in which the newest transaction lacking the amount leaves them', async () => {
       await held.api.insert('incomplete_transactions', [
         cut('base', now - 86_000, 'FeesClaimed.baseAmount'),
         ...[cut('older', now - 85_900, 'FeesClaimed'), cut('newer', now - 85_800, 'FeesClaimed')],
@@ -134,7 +134,7 @@ describe('fees', () => {
       }
     });
 
-    test('each amount by itself', async () => {
+    test('the 24-hour sums of quote and base amounts return independently', async () => {
       await held.api.insert('incomplete_transactions', [
         cut('base', now - 86_000, 'FeesClaimed.baseAmount'),
         cut('quote', now - 85_000, 'FeesClaimed.quoteAmount'),

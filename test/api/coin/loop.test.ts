@@ -25,12 +25,12 @@ const ASOF = isoTime(TIME);
 const CLAIMS = 'indexer:fee_claims events';
 const figure = (value: string, source: string, asOf: string) => ({ value, source, asOf });
 const read = async <T>(path: string) => (await held.api.get<T>(`/coins/${mint}${path}`)).body;
-/** Slot and version of rows that replace those of earlier tests. */
+/** Slot and version of rows that replace older ones. */
 const later = { slot: '1001', version: String(1001n << 64n) };
 const loop = () => read<LoopResponse>('/loop');
 
 describe('loop', () => {
-  test('a sum of events without a time has none, one of nothing is as old as the marker', async () => {
+  test('a sum of events without block times has no time, an empty sum has that of the marker', async () => {
     await held.api.insert('policy_totals', [
       totalsRow('coin', { protocol_cut: '30', routed_to_lp: '700', last_routed: null }),
     ]);
@@ -43,7 +43,7 @@ describe('loop', () => {
     expect(step6_buyback.spent).toMatchObject({ value: '0', asOf: isoTime(TIME + 400) });
   });
 
-  test('every step is there in order, with the source of its figure', async () => {
+  test('every step is served in order, each figure with its source and time', async () => {
     await held.api.insert('policy_totals', [
       totalsRow('coin', {
         fees_quote: '1',
@@ -112,7 +112,7 @@ describe('loop', () => {
     expect(step3_lpCompounded.reason).toContain('compound_lp emits no event');
   });
 
-  test('what is deployed counts unrevoked accounts, as old as the oldest of them', async () => {
+  test('the deployed sums count unrevoked accounts and have the time of the oldest state', async () => {
     const local = { kind: 'Local', asset_class: 1 };
     await held.api.insert('policies', [policyRow('coin', 'usd', { ...later, venue_count: 4 })]);
     await held.api.insert('venue_accounts', [
@@ -136,7 +136,7 @@ describe('loop', () => {
     expect((await loop()).step4_deployed.remote).toMatchObject({ value: null, absent: true });
   });
 
-  test('what is deployed lacks what an account holds of another asset than it is registered with', async () => {
+  test('the deployed sum is absent if a token account is of another mint than it is registered with', async () => {
     await held.api.insert('policies', [policyRow('coin', 'usd', { ...later, venue_count: 2 })]);
     await held.api.insert('venue_accounts', [
       venueAccountRow('coin', 'l1', { kind: 'Local', asset_class: 1 }),
@@ -158,7 +158,7 @@ describe('loop', () => {
     expect((await loop()).step4_deployed.local).toMatchObject({ value: '40' });
   });
 
-  test('which accounts are summed of another asset than the quote is told, and which may have been before', async () => {
+  test('accounts summed in another asset than the quote are listed; history lists those that may have been', async () => {
     let version = 3_000n;
     const newer = () => ({ version: String(++version << 64n), slot: String(version) });
     const isOf = async (of: { registered: string; mint?: string; revoked?: 0 | 1 }) => {
@@ -198,7 +198,7 @@ describe('loop', () => {
     ['knows one account too few', { venue_count: 3 }],
     ['knows none', { venue_count: 3 }],
     ['has not heard of a revocation', { venue_count: 1 }],
-  ])('what is deployed is absent where the index %s', async (which, change) => {
+  ])('the deployed sums are absent where the index %s', async (which, change) => {
     await held.api.insert('policies', [policyRow('coin', 'usd', { ...later, ...change })]);
     const known = which === 'knows none' ? [] : ['one', 'another'];
     await held.api.insert(

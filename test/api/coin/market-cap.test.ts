@@ -23,14 +23,14 @@ const price = (change: object = {}) => ({
 describe('the market cap', () => {
   const cap = async () => (await coin()).marketCap;
 
-  test('before the pool is read, the address is there and both figures say why they are not', async () => {
+  test('before the pool is read its address is served, and both figures are absent with the reason', async () => {
     const block = await cap();
     expect(block).toMatchObject({ pool: poolKey('coin', 'usd'), poolStatus: null, priceQuotePerBase: null });
     expect(block.quote.reason).toContain('not read yet');
     expect(block.usd.reason).toBe('marketCap.quote is absent, so it has no dollar value');
   });
 
-  test('without an account at the address it says so', async () => {
+  test('without an account at the pool’s address it is absent with that reason', async () => {
     await held.api.insert('pools', [poolRow('coin', 'usd', { exists: 0 })]);
     const block = await cap();
     expect(block.poolStatus).toBeNull();
@@ -41,7 +41,7 @@ describe('the market cap', () => {
     });
   });
 
-  test('on the curve it is exact, in dollars six digits rounded down, as old as the older of its inputs', async () => {
+  test('on the curve it is exact, in dollars rounded down to six digits, with the time of its oldest input', async () => {
     await held.api.insert('pools', [poolRow('coin', 'usd')]);
     await held.api.insert('curve_configs', [curveRow()]);
     expect((await cap()).usd.reason).toContain('no USD price');
@@ -59,7 +59,7 @@ describe('the market cap', () => {
     expect(block.priceQuotePerBase).toBeCloseTo(30_000_852_951 / 1_073_025_605_596_382, 12);
   });
 
-  test('without the decimals of the quote mint the dollars alone are absent', async () => {
+  test('without the decimals of the quote mint only the dollar figure is absent', async () => {
     await held.api.insert('pools', [poolRow('coin', 'usd')]);
     await held.api.insert('curve_configs', [curveRow()]);
     await held.api.insert('prices', [price()]);
@@ -78,7 +78,7 @@ describe('the market cap', () => {
     expect(block.quote.reason).toContain('not implemented');
   });
 
-  test('a curve whose config is not read, or whose reserve is empty, has no price', async () => {
+  test('it is absent for a curve whose config is not read, and for one whose reserve is empty', async () => {
     await held.api.insert('pools', [poolRow('coin', 'usd', { virtual_base: '5', real_base: '5' })]);
     expect((await cap()).quote.reason).toContain('config is not read yet');
     await held.api.insert('curve_configs', [curveRow()]);

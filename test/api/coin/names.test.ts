@@ -32,13 +32,13 @@ const pair = (change: object = {}) => ({
 });
 
 describe('names and images', () => {
-  test('all are null without metadata', async () => {
+  test('name, symbol, image and URI are null for a mint without metadata', async () => {
     await held.api.insert('mints', [mintRow('coin', 6)]);
     const none = { name: null, symbol: null, imageUrl: null, metadataUri: null, metadataAsOf: null };
     expect(await coin()).toMatchObject({ ...none, imageReason: 'the mint has no metadata' });
   });
 
-  test('the launched mint names itself, its document the image', async () => {
+  test('name and URI come from the metadata of the launched mint, the image from its document', async () => {
     await held.api.insert('mints', [mintRow('coin', 6, { name: 'Coin', symbol: 'C', uri: 'https://m/1' })]);
     await held.api.insert('metadata_documents', [
       { mint, read_at: '1', uri: 'https://m/1', image_url: 'https://m/i.png', error: null },
@@ -52,7 +52,7 @@ describe('names and images', () => {
     });
   });
 
-  test('what keeps a document from being read is served, beside the image that was known before too', async () => {
+  test('the reason why a document was not read is served, also beside an image known from before', async () => {
     await held.api.insert('mints', [mintRow('coin', 6, { name: 'Coin', symbol: 'C', uri: 'https://m/1' })]);
     const served = async () => {
       const { imageUrl, imageReason } = await coin();
@@ -79,7 +79,7 @@ describe('names and images', () => {
     expect((await coin()).imageUrl).toBeNull();
   });
 
-  test('metadata that a pointer names is used only if it names the mint', async () => {
+  test('an account that the metadata pointer names is used only if it names the mint in turn', async () => {
     const pointed = {
       ...mintRow('coin', 6),
       address: key('elsewhere'),
@@ -103,7 +103,7 @@ describe('names and images', () => {
 });
 
 describe('the quote asset', () => {
-  test('the catalogue names it before its own metadata does', async () => {
+  test('is named by the catalogue where that lists it, else by its own metadata', async () => {
     await held.api.insert('mints', [mintRow('usd', 6, { name: 'Own', symbol: 'OWN', uri: '' })]);
     expect((await coin()).quote).toMatchObject({
       symbol: 'OWN',
@@ -126,7 +126,7 @@ describe('the quote asset', () => {
     expect((await coin()).quote).toMatchObject({ symbol: 'USDX', name: null });
   });
 
-  test('its own document tells its icon where the catalogue lists none', async () => {
+  test('has the icon of its metadata document where the catalogue has none', async () => {
     const uri = 'https://m/usd';
     await held.api.insert('mints', [mintRow('usd', 6, { name: 'Own', symbol: 'OWN', uri })]);
     await held.api.insert('metadata_documents', [
@@ -140,7 +140,7 @@ describe('the quote asset', () => {
     expect((await coin()).quote).toMatchObject({ symbol: 'USDX', ...own });
   });
 
-  test('its fields stand in the order in which they are listed', async () => {
+  test('is served with its first fields in a fixed order', async () => {
     await held.api.insert('mints', [mintRow('usd', 6, { name: 'Own', symbol: 'OWN', uri: '' })]);
     expect(Object.keys((await coin()).quote).slice(0, 8)).toEqual([
       ...['symbol', 'name', 'decimals', 'symbolSource', 'iconUrl', 'iconSource'],
@@ -148,7 +148,7 @@ describe('the quote asset', () => {
     ]);
   });
 
-  test('where neither place names it, the reason names both, and what was looked at there', async () => {
+  test('the reason for a missing symbol names both sources, and whether each was read yet', async () => {
     const { quote } = await coin();
     expect(quote).toMatchObject({ symbol: null, name: null, symbolSource: null });
     const reason = async () => (await coin()).quote.symbolAbsentReason;
@@ -165,14 +165,14 @@ describe('the quote asset', () => {
     );
   });
 
-  test('of a mint that was not read yet its metadata has not been looked at', async () => {
+  test('the reason for a missing symbol says that the metadata of the mint was not read yet', async () => {
     await held.api.insert('catalogue', [{ read_at: '1', rows: [pair({ symbol: '' })] }]);
     expect((await coin()).quote.symbolAbsentReason).toBe(
       'no symbol in the launch_x:/pairs catalogue; chain:quote mint Token-2022 metadata was not read yet',
     );
   });
 
-  test('the catalogue prices it first, the second source where it has no price that is fresh', async () => {
+  test('is priced by the catalogue, and by the second source where the catalogue has no price', async () => {
     await held.api.insert('prices', [price(), price({ source: 'second', usd: '2.4', observed_at: null })]);
     expect((await coin()).quote).toMatchObject({
       ...{ priceUsd: '2.5', priceObservedAt: isoMillis(NOW - 60_000) },
@@ -192,15 +192,12 @@ describe('the quote asset', () => {
     ['182.44051', '182.44051'],
     ['0182.50', '182.5'],
     ['1.0', '1'],
-  ])(
-    'a price that is told as %s is served as %s: the shortest text, digits and one point',
-    async (usd, served) => {
-      await held.api.insert('prices', [price({ usd })]);
-      expect((await coin()).quote.priceUsd).toBe(served);
-    },
-  );
+  ])('a source price of %s is served as %s, in the shortest plain decimal notation', async (usd, served) => {
+    await held.api.insert('prices', [price({ usd })]);
+    expect((await coin()).quote.priceUsd).toBe(served);
+  });
 
-  test('a source that was never read is told apart from one that has no price', async () => {
+  test('the reason for a missing price distinguishes a source not read from one without a price', async () => {
     expect((await coin()).quote.priceAbsentReason).toBe(
       "the launch catalogue's price was not read; the second price source's price was not read",
     );
@@ -210,7 +207,7 @@ describe('the quote asset', () => {
     );
   });
 
-  test('a price that the catalogue tells no time of is none: nobody knows how old it is', async () => {
+  test('a catalogue price without a time is not served, as its age is unknown', async () => {
     await held.api.insert('prices', [price({ observed_at: null })]);
     const { quote } = await coin();
     expect(quote).toMatchObject({ priceUsd: null, priceObservedAt: null });
@@ -221,7 +218,7 @@ describe('the quote asset', () => {
     expect((await coin()).quote).toMatchObject({ priceUsd: '2.4', priceObservedAt: isoMillis(NOW - 1000) });
   });
 
-  test('a price of 15 minutes is served, an older one is null with that reason', async () => {
+  test('a price that is 15 minutes old is served, an older one is null with that as the reason', async () => {
     await held.api.insert('prices', [price({ observed_at: isoMillis(NOW - 900_000) })]);
     expect((await coin()).quote.priceUsd).toBe('2.5');
     held.api.at(NOW + 1);

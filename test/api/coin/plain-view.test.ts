@@ -15,7 +15,7 @@ const schema = Type.Object(plainSchemas(FIELDS), { additionalProperties: false }
 
 const shown = (columns: object) => plainView(columns as Parameters<typeof plainView>[0], FIELDS);
 
-test('what a row was written without is null with the reason, never a zero', () => {
+test('a field added after a row was written is null with the reason, not zero', () => {
   const view = shown({ risk: 0, target_leverage_x: null, locked: null });
   expect(view).toEqual({
     risk: 0,
@@ -27,13 +27,13 @@ test('what a row was written without is null with the reason, never a zero', () 
   expect(Value.Check(schema, view)).toBe(true);
 });
 
-test('once the account was read anew its zero is one', () => {
+test('an added field that is zero is served as zero once the account was read again', () => {
   const view = shown({ risk: 0, target_leverage_x: 0, locked: 0 });
   expect(view).toEqual({ risk: 0, targetLeverageX: 0, locked: false });
   expect(Value.Check(schema, view)).toBe(true);
 });
 
-test('only what was added may be null', () => {
+test('the response schema accepts null only for added fields', () => {
   const view = shown({ risk: null, target_leverage_x: 1, locked: 1 });
   expect(Value.Check(schema, view)).toBe(false);
 });

@@ -25,7 +25,7 @@ const policyOf = (name: string) => policyRow(name, 'usd') as Record<string, stri
 const coin = async () => (await held.api.get<CoinResponse>(`/coins/${mint}`)).body;
 
 describe('venue accounts and balances', () => {
-  test('all four program accounts are there, the base escrow with the decimals of the launched token', async () => {
+  test('all four token accounts of a policy are served, the base escrow with the launched token’s decimals', async () => {
     const row = policyOf('coin');
     await held.api.insert('mints', [mintRow('usd', 8), mintRow('coin', 6)]);
     await held.api.insert('token_accounts', [
@@ -63,7 +63,7 @@ describe('venue accounts and balances', () => {
     ]);
   });
 
-  test('a Local account shows its balance, a Remote one what is attested and what was sent', async () => {
+  test('a Local account shows its balance, a Remote one its attested equity and the amount bridged out', async () => {
     await held.api.insert('venue_accounts', [
       venueAccountRow('coin', 'local', { kind: 'Local', asset_class: 1, revoked: 1 }),
       venueAccountRow('coin', 'remote', { bridged_out: '70', remote_equity: '65', remote_asof: TIME + 9 }),
@@ -97,7 +97,7 @@ describe('venue accounts and balances', () => {
     expect(Object.keys(at('remote') ?? {})).toEqual([...head, 'remote', 'bridgedOut']);
   });
 
-  test('what a Local account holds of another asset than it is registered with is not told as that asset', async () => {
+  test('a Local balance is absent if its token account is of another mint than it is registered with', async () => {
     const written = (version: number) => ({ slot: String(version), version: String(BigInt(version) << 64n) });
     const isOf = async (version: number, change: object) => {
       const row = tokenAccountRow(key('local'), '1000000000000000000', { ...written(version), ...change });
@@ -126,11 +126,11 @@ describe('positions', () => {
     (await held.api.get<PositionsResponse>(`/coins/${mint}/positions`)).body.positions;
   const asof = (age: number) => Math.floor(NOW / 1000) - age;
 
-  test('an empty list is a real empty list', async () => {
+  test('a policy without venue accounts has an empty list of positions', async () => {
     expect((await held.api.get(`/coins/${mint}/positions`)).body).toEqual({ mint, positions: [] });
   });
 
-  test('Remote accounts only, revoked ones skipped, each with its allowlist address and venue', async () => {
+  test('lists the Remote accounts that are not revoked, each with its address and venue', async () => {
     await held.api.insert('venue_accounts', [
       venueAccountRow('coin', 'local', { kind: 'Local' }),
       venueAccountRow('coin', 'gone', { revoked: 1 }),
@@ -169,7 +169,7 @@ describe('positions', () => {
     expect(await positions()).toMatchObject([{ onChainAttestation: { ageSeconds: age, stale } }]);
   });
 
-  test('without a configured staleness nothing is stale or fresh', async () => {
+  test('without a configured staleness limit the `stale` of an attestation is null', async () => {
     await held.api.insert('protocol_config', [configRow({ max_remote_staleness: 0 })]);
     await held.api.insert('venue_accounts', [venueAccountRow('coin', 'perp', { remote_asof: asof(9999) })]);
     expect(await positions()).toMatchObject([{ onChainAttestation: { ageSeconds: 9999, stale: null } }]);
@@ -180,11 +180,11 @@ describe('positions', () => {
     ['15000', 60_000],
     ['15001', 60_004],
     ['60000', 240_000],
-  ])('polled every %s ms, a reading holds for %i ms', (POLL_INTERVAL_MS, held) => {
+  ])('with a poll interval of %s ms a venue reading is served for up to %i ms', (POLL_INTERVAL_MS, held) => {
     expect(readSettings(readConfig({ POLL_INTERVAL_MS })).readingMaxAgeMs).toBe(held);
   });
 
-  test('what the venue itself says stands beside the attestation', async () => {
+  test('the newest venue reading is served beside the attestation, and is absent with a reason once too old', async () => {
     const reading = {
       venue_account: venueAccountRow('coin', 'perp').address,
       read_at: String(NOW - 60_000),
@@ -244,7 +244,7 @@ describe('positions', () => {
     ]);
   });
 
-  test('a reading that came to be ahead when our clock was put back is none until its time has come', async () => {
+  test('a reading from before the clock was set back is absent while it is over two minutes in the future', async () => {
     const readAt = NOW + 7_200_000;
     await held.api.insert('venue_accounts', [venueAccountRow('coin', 'perp')]);
     await held.api.insert('account_readings', [
@@ -265,7 +265,7 @@ describe('positions', () => {
     expect(await positions()).toMatchObject(isPresent);
   });
 
-  test('of what is no address of the venue the reason holds however old the reading is', async () => {
+  test('the reason that a remote account is no address of the venue is served however old its reading is', async () => {
     const own = venueAccountRow('coin', 'perp');
     const reason = 'the remote account is no address of the venue (20 bytes, right-aligned)';
     await held.api.insert('venue_accounts', [own]);
@@ -278,7 +278,7 @@ describe('positions', () => {
     expect(await positions()).toMatchObject([{ livePollerReading: { absent: true, reason } }]);
   });
 
-  test('is of the venue account, whoever else lists its token account', async () => {
+  test('a reading belongs to the venue account, not to another policy’s account with that token account', async () => {
     const own = venueAccountRow('coin', 'perp');
     const another = venueAccountRow('other', 'perp', { remote_account: '11'.repeat(32) });
     const reading = (of: typeof own, equity: string) => ({

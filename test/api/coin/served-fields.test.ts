@@ -70,7 +70,7 @@ async function answersOf(name: string, { Policy }: Rows): Promise<Record<string,
 }
 
 test.each(['Policy', 'VenueAccount'] as const)(
-  'a field of %s is in some answer, or told to be in none',
+  'every stored field of %s changes some response, unless it is declared as served nowhere',
   async (type) => {
     const fields: Record<string, readonly [FieldKind, Served, ...unknown[]]> = ACCOUNT_FIELDS[type];
     const changes = storedFields(type).flatMap(({ column, kind, added }): [string, unknown][] => {
