@@ -43,7 +43,7 @@ const lastPassed = () => until(START + 5 * HOUR);
 const soon = (sums: object) => awaited(async () => expect(await lastPassed()).toMatchObject(sums));
 const later = (slot: bigint) => (slot << 64n).toString();
 
-test('a policy whose account is closed leaves the sums of all moments, and is in them again once it stands again', async () => {
+test('a policy whose account is closed drops out of all past sums, and is in them again once it exists again', async () => {
   const both = await lastPassed();
   expect(both).toMatchObject([{ policyCount: 2, hwm: { value: '35' }, bankroll: { value: '309' } }]);
   await written({ ...second, exists: 0, version: later(1_605n) });
@@ -52,14 +52,14 @@ test('a policy whose account is closed leaves the sums of all moments, and is in
   await soon(both as object);
 });
 
-test('another policy in place of a closed one is another sum, though they are as many', async () => {
+test('a new policy in place of a closed one changes past sums, though the number of policies is the same', async () => {
   expect(await lastPassed()).toMatchObject([{ policyCount: 2, hwm: { value: '35' } }]);
   await held.api.insert('policies', [{ ...second, exists: 0, version: later(1_605n) }]);
   await written(third);
   await soon([{ policyCount: 2, hwm: { value: '31' }, bankroll: { value: '302' } }]);
 });
 
-test('a policy that begins behind all passed hours has no sum of them read again', async () => {
+test('a policy created after all passed hours does not make their sums be queried again', async () => {
   await lastPassed();
   const asked = held.api.queries('PARTITION BY h.address');
   expect(asked).toBeGreaterThan(0);
@@ -69,7 +69,7 @@ test('a policy that begins behind all passed hours has no sum of them read again
   expect(held.api.queries('PARTITION BY h.address')).toBe(asked);
 });
 
-test('a policy that says it was created in the farthest future has no share in what has passed', async () => {
+test('a policy with created_at in the far future does not change passed hours', async () => {
   const before = await lastPassed();
   const beyondAllHours = String((2 ** 32 + 1) * 3600);
   await written(policyRow('q', 'usd', { created_at: beyondAllHours, block_time: START }));

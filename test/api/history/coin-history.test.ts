@@ -35,7 +35,7 @@ const values = (
 ) => Object.fromEntries(Object.entries(all).map(([end, item]) => [end, item[of].value]));
 const reasonOf = (figure: Figure | undefined) => figure?.reason;
 
-test('an account that holds another asset now than it is registered with leaves what is deployed now open', async () => {
+test('the present deployed sum is absent if a token account is now of another mint than it is registered with', async () => {
   const row = tokenAccountRow(key('local'), '40', { slot: '1608', version: String(1608n << 64n) });
   await held.api.insert('token_accounts', [{ ...row, mint: key('own') }]);
   const all = await items();
@@ -46,7 +46,7 @@ test('an account that holds another asset now than it is registered with leaves 
   });
 });
 
-test('each item is the state at its moment, the last one the state of now', async () => {
+test('each item is the state at its time, and the last one is the present state', async () => {
   const all = await items();
   expect(values(all, 'hwm')).toEqual({
     ...{ 1: '10', 2: '10', 3: '10', 4: '30', 5: '30', 6: '30' },
@@ -78,14 +78,14 @@ test('each item is the state at its moment, the last one the state of now', asyn
   expect(all['6.33']).toMatchObject({ deployed: { value: '940' }, attestedEquity: { value: '900' } });
 });
 
-test('what is deployed is told where every venue account is known', async () => {
+test('the deployed sum is absent unless as many venue accounts are known as the policy counts', async () => {
   const all = await items();
   expect(all[1]?.deployed).toMatchObject({ value: '0' });
   // The policy says 0 venue accounts until hour 3, two are known from hour 2 on.
   expect(reasonOf(all[3]?.deployed)).toContain('2 of 0 venue accounts');
 });
 
-test('what is deployed is told without the accounts that were revoked by then, and without those that are gone', async () => {
+test('the deployed sum leaves out accounts that were revoked or closed by then', async () => {
   const attested = { remote_equity: '700', remote_asof: START + 2 * HOUR };
   await held.api.insert('account_hours', [
     venue(4, 1405, remote, { ...attested, revoked: 1 }),
@@ -98,7 +98,7 @@ test('what is deployed is told without the accounts that were revoked by then, a
   expect(values(all, 'attestedEquity')).toMatchObject({ 4: '700', 5: '0', 6: '0' });
 });
 
-test('a policy has no item from before it began, and a day takes its last hour', async () => {
+test('a policy has no items before it began, and the last day shows the present state', async () => {
   await held.api.insert('policies', [
     { ...policy, version: String(2000n << 64n), created_at: START + HOUR + 1 },
   ]);
@@ -108,7 +108,7 @@ test('a policy has no item from before it began, and a day takes its last hour',
   expect(body.items.at(-1)).toMatchObject({ time: new Date(NOW).toISOString(), hwm: { value: '77' } });
 });
 
-test('slots that were not streamed leave the states behind them open until they were read again', async () => {
+test('after a hole in the stream a state is absent until the account was seen again', async () => {
   await held.api.insert('stream_holes', [{ after_slot: '1420', to_slot: '1520' }]);
   await held.api.insert('account_hours', [ofPolicy(5, 1530, { hwm: '50' })]);
   const all = await items();
@@ -117,7 +117,7 @@ test('slots that were not streamed leave the states behind them open until they 
   expect(reasonOf(all[5]?.hwm)).toContain('slots 1421 to 1520 were not streamed');
 });
 
-describe('counters of moments whose state is not known', () => {
+describe('counters at times whose state is not known', () => {
   const events = [
     eventRow('m', 'FeesClaimed', 1, { amount_a: '7', block_time: START + 60 }),
     eventRow('m', 'FeesClaimed', 2, { amount_a: '5', block_time: START + 4 * HOUR }),
@@ -128,7 +128,7 @@ describe('counters of moments whose state is not known', () => {
     eventRow('m', 'BaseLegBurned', 5, { amount_a: '13', block_time: START + 4 * HOUR + 3 }),
   ];
 
-  test('are the sums of the events up to them', async () => {
+  test('are the sums of the events up to then', async () => {
     await held.api.insert('events', events);
     await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1590' }]);
     const all = await items();
@@ -142,7 +142,7 @@ describe('counters of moments whose state is not known', () => {
     expect(all[4]?.tokensBurned.value).toBe('0');
   });
 
-  test('are absent while their transactions are not read', async () => {
+  test('are absent while the transactions of a gap are not read', async () => {
     await held.api.insert('events', events);
     await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1590' }]);
     await held.api.insert('gaps', [gapRow('1590', { from_slot: '1311' })]);
@@ -152,7 +152,7 @@ describe('counters of moments whose state is not known', () => {
     expect(reasonOf(all[4]?.feesClaimed)).toContain('were not streamed');
   });
 
-  test('are told up to the first transaction that does not tell its own, and no further', async () => {
+  test('are present up to the first incomplete transaction that lacks their amount, and absent after it', async () => {
     await held.api.insert('events', events);
     await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1590' }]);
     const claimed = async (name: string, changed: object) => {
@@ -176,7 +176,7 @@ describe('counters of moments whose state is not known', () => {
   });
 });
 
-test('a market cap is that of the pool then, in dollars at the price that was read in the hour', async () => {
+test('the market cap is that of the pool at that time, in dollars at the price read in that hour', async () => {
   const pool = (hour: number, slot: number, row: object) =>
     at(hour, slot, 'pools', {
       ...{ address: poolKey('m', 'usd'), base_decimals: 6, quote_decimals: 6, supply: '1000000000000000' },
@@ -205,7 +205,7 @@ test('a market cap is that of the pool then, in dollars at the price that was re
   expect(reasonOf(all[1]?.marketCap.quote)).toContain('is not known before');
 });
 
-test('of a pool on the curve whose config is not known at that hour the reason says so; off the curve none is asked for', async () => {
+test('the market cap is absent where the curve’s config was not known yet; off the curve none is looked up', async () => {
   const pool = (hour: number, slot: number, row: object) =>
     at(hour, slot, 'pools', { address: poolKey('m', 'usd'), global_config: key('late curve'), ...row });
   await held.api.insert('account_hours', [
@@ -223,7 +223,7 @@ test('of a pool on the curve whose config is not known at that hour the reason s
   expect(reasonOf((await capAt(5)).quote)).toContain('off the curve');
 });
 
-test('an unknown mint is 404, a range that is none is 400', async () => {
+test('an unknown mint answers 404, an unknown step 400', async () => {
   const unknown = await held.api.get(`/coins/${key('nobody')}/history`);
   expect(unknown).toMatchObject({
     status: 404,
@@ -233,7 +233,7 @@ test('an unknown mint is 404, a range that is none is 400', async () => {
   expect(bad).toMatchObject({ status: 400, body: { error: 'unknown step "week". Valid: hour, day' } });
 });
 
-test('an hour is told once followed addresses are applied of it, and not with the rest', async () => {
+test('a balance is absent until followed addresses are applied up to its hour, though the rest is further', async () => {
   const applied = { slot: '1610', block_time: START + 6 * HOUR + 1100, log_offset: '900' };
   const behind = { ...applied, followed: '1450', followed_time: START + 4 * HOUR + 1000 };
   await held.api.insert('applied', [appliedRow('accounts', 0, behind)]);

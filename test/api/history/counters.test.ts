@@ -17,7 +17,7 @@ const WHOLE = {
 const HOURS = 1_000;
 const hours = Array.from({ length: HOURS }, (_, hour) => hour);
 
-test('a counter at a thousand ends is summed up once, not once for each of them, nor for each piece of an answer', () => {
+test('a counter at 1,000 ends reads each row only a few times, and later pieces of the answer read none', () => {
   const sums = hours.flatMap((hour) =>
     ['FeesClaimed', 'ProfitSwept'].map((kind) => ({
       ...{ hour, kind, last_time: String(hour * 3_600 + 7) },
@@ -42,7 +42,7 @@ test('a counter at a thousand ends is summed up once, not once for each of them,
   expect(counted.times).toBe(before);
 });
 
-test('an event that was told its time just now is counted where it was before, and from its hour on not told', () => {
+test('an undated event counts after its latest hour; while its time and the sums disagree the counter is absent', () => {
   const [early, at, late] = [10, 20, 30];
   const event = (change: object) => ({
     ...{ kind: 'ProfitSwept', amount_b: '2', amount_c: '3', block_time: null, summed: 0 },
@@ -64,7 +64,7 @@ test('an event that was told its time just now is counted where it was before, a
   expect(figuresOf({}).map(({ asOf }) => asOf)).toEqual([isoTime(early * 3_600), null, null]);
 });
 
-test('an event without a time says something of the counters of its kind and policy, up to the hour it is of at the earliest', () => {
+test('an event without a time makes counters of its kind and policy absent from its earliest possible hour on', () => {
   const lacking = {
     kind: 'ProfitSwept',
     mint: 'own',
@@ -88,7 +88,7 @@ test('an event without a time says something of the counters of its kind and pol
   expect(toldAt({ earliest: String(20 * 3_600 - 1) }, 20)).toBeNull();
 });
 
-test('a counter of which one amount is not told is absent with that reason', () => {
+test('a counter is absent after the hour in which a transaction lacks one of its amounts, with the reason', () => {
   const cut = { hour: 19, reason: 'its logs were cut' };
   const lacking = (amount: string) => (amount === 'ProfitSwept.toHolders' ? [cut] : []);
   const events = { sums: [], state: WHOLE, incomplete: lacking, concerns: () => true };
@@ -98,7 +98,7 @@ test('a counter of which one amount is not told is absent with that reason', () 
   expect(fromEvents(PROFIT_SWEPT, 19, 1n)).toMatchObject({ value: '0' });
 });
 
-test('a counter is known up to where a gap begins, and where it is not known when an hour does it is not known at all', () => {
+test('a counter is present up to the first open gap, and absent where the first slot of the hour is not known', () => {
   const openGaps = [{ from_slot: '200' }, { from_slot: '100' }];
   const state = { ...WHOLE, historyReason: 'history is being read', openGaps } as unknown as IndexState;
   const nothing = { incomplete: () => [], concerns: () => true };
@@ -107,7 +107,7 @@ test('a counter is known up to where a gap begins, and where it is not known whe
   expect([99n, 100n, 101n, 300n, null].map(valueAt)).toEqual(['0', '0', null, null, null]);
 });
 
-test('the state of an account at an end is found without looking at all of its states', () => {
+test('the state of an account at the end of an hour is found without reading all of its states', () => {
   const { rows, counted } = looked(hours.map((hour) => ({ address: 'a', hour }) as unknown as ClosingState));
   const states = createStates(
     { states: new Map([['a', rows]]), first: [] },

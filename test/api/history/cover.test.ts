@@ -22,64 +22,64 @@ const change = (
 });
 const state = (hour: number, seen: number) => ({ address: 'a', hour, seen: String(seen) });
 
-/** Hour ends at which a state seen in that slot is known. */
+/** The ends at which a state seen in that slot is known; an end is the hour that begins there. */
 function known(holes: HoleRow[], unseen: UnseenChange[], seen: number, carried: CarriedRow[] = []): number[] {
   const { lost } = createCover({ hours: HOURS, holes }, unseen, carried);
   const hour = 9 + Math.floor(seen / 100);
   return [11, 12, 13, 14, 15].filter((end) => end > hour && lost(state(hour, seen), end) === null);
 }
 
-test('a state holds as long as every slot was streamed', () => {
+test('a state is known at every later end while every slot since was streamed', () => {
   expect(known([], [], 150)).toEqual([11, 12, 13, 14, 15]);
   expect(known([hole(0, 90)], [], 150)).toEqual([11, 12, 13, 14, 15]);
 });
 
-test('what comes behind the last slot that was streamed is not known', () => {
+test('no state is known at an hour that the stream has not reached', () => {
   const { lost, begins } = createCover({ hours: HOURS, holes: [] }, [], []);
   expect([begins(10), begins(15), begins(16)]).toEqual([100n, 600n, null]);
   expect(lost(state(10, 150), 16)).toContain('has not come');
 });
 
-describe('slots that were not streamed', () => {
-  test('leave what was before them known up to them alone', () => {
+describe('a hole in the streamed slots', () => {
+  test('ends what is known of a state from before it', () => {
     expect(known([hole(250, 370)], [], 150)).toEqual([11]);
     expect(known([hole(250, 270)], [], 150)).toEqual([11]);
   });
 
-  test('that begin where an hour does leave its beginning known', () => {
+  test('that begins with an hour leaves the state known at the beginning of that hour', () => {
     // Slot 300 is the first of hour 12: up to 299 everything came.
     expect(known([hole(299, 350)], [], 150)).toEqual([11, 12]);
   });
 
-  test('are behind a state that was read at their end or later', () => {
+  test('does not affect a state seen in its last slot or later, unlike one seen inside it', () => {
     expect(known([hole(250, 270)], [], 270)).toEqual([12, 13, 14, 15]);
     expect(known([hole(250, 270)], [], 280)).toEqual([12, 13, 14, 15]);
     expect(known([hole(250, 270)], [], 260)).toEqual([]);
   });
 });
 
-describe('a change that only a reading over RPC brought to light', () => {
-  test('leaves it open what was between', () => {
+describe('an unseen change, found by a reading over RPC', () => {
+  test('makes the earlier state unknown from the next end on, and leaves the state read known', () => {
     expect(known([], [change(150, 350)], 150)).toEqual([]);
     expect(known([], [change(150, 350)], 350)).toEqual([13, 14, 15]);
   });
 
-  test('says nothing of the time up to slots that were missed meanwhile', () => {
+  test('leaves the earlier state known up to a hole in between, which may explain it', () => {
     expect(known([hole(320, 340)], [change(150, 350)], 150)).toEqual([11, 12]);
   });
 
-  test('says nothing of the time up to what the stream brought of it later', () => {
+  test('leaves the earlier state known up to a newer one that the stream brought in between', () => {
     expect(known([], [change(150, 350, [330])], 150).slice(0, 2)).toEqual([11, 12]);
   });
 
-  test('leaves known what the stream brought of it behind the reading, from that state on', () => {
+  test('that the stream brings later leaves the new state known from its own slot on', () => {
     const found = change(150, 450, [320], [320]);
     expect(known([], [found], 320)).toEqual([13, 14, 15]);
     expect(known([], [found], 330)).toEqual([]);
     expect(known([], [found], 150).slice(0, 2)).toEqual([11, 12]);
   });
 
-  test('left out of the last slot of an hour is not explained by anything of the next one', () => {
+  test('that was missed in an hour’s last slot is not explained by anything in the next slot', () => {
     const leftOut = change(298, 300);
     expect(known([], [leftOut], 150)).toEqual([11]);
     expect(known([], [{ ...leftOut, streamed: ['300'] }], 150)).toEqual([11]);
@@ -88,11 +88,11 @@ describe('a change that only a reading over RPC brought to light', () => {
     expect(known([], [{ ...leftOut, streamed: ['300'] }], 300)).toEqual([13, 14, 15]);
   });
 
-  test('is nothing to another account', () => {
+  test('does not affect another account', () => {
     expect(known([], [{ ...change(150, 350), address: 'b' }], 150)).toEqual([11, 12, 13, 14, 15]);
   });
 
-  test('of a slot without a time leaves all behind it open', () => {
+  test('between two adjacent slots makes an older state unknown at every later end', () => {
     expect(known([], [change(229, 230)], 150)).toEqual([11]);
   });
 });
@@ -103,19 +103,19 @@ const carriedFrom = (slot: number): CarriedRow => ({ address: 'a', slot: String(
 describe('an account that no stream carries for a while', () => {
   const away = [lostBehind(250), carriedFrom(370)];
 
-  test('is known up to there, and from a state on that was read where one does again', () => {
+  test('is known until it is lost, and again from a state read in the slot from which it is carried', () => {
     expect(known([], [], 150, away)).toEqual([11]);
     expect(known([], [], 369, away)).toEqual([]);
     expect(known([], [], 370, away)).toEqual([13, 14, 15]);
   });
 
-  test('is known of the hour that begins behind the slot it was read in, and of none else', () => {
+  test('is known at an hour’s beginning if it was read in the slot just before, and at no other', () => {
     expect(known([], [], 299, away)).toEqual([12]);
     expect(known([], [], 298, away)).toEqual([]);
     expect(known([], [], 299, [lostBehind(299)])).toEqual([12]);
   });
 
-  test('is not known to this day where none does again', () => {
+  test('stays unknown if no stream carries it again, with the reason', () => {
     expect(known([], [], 150, [lostBehind(250)])).toEqual([11]);
     expect(known([], [], 480, [lostBehind(250)])).toEqual([]);
     const { lost } = createCover({ hours: HOURS, holes: [] }, [], [lostBehind(250)]);
@@ -125,7 +125,7 @@ describe('an account that no stream carries for a while', () => {
     expect(lost(state(10, 280), 13)).toContain('slots 281 to 399 ');
   });
 
-  test('is lost again where it was carried for a moment, in whatever order that was told', () => {
+  test('is lost again if it was carried only for a moment, in whatever order the rows come', () => {
     const told = [lostBehind(120), carriedFrom(170), lostBehind(170), lostBehind(190), carriedFrom(420)];
     for (const rows of [told, told.toReversed()]) {
       expect(known([], [], 110, rows)).toEqual([]);
@@ -134,14 +134,14 @@ describe('an account that no stream carries for a while', () => {
     }
   });
 
-  test('explains a change that was found then: up to there it is known', () => {
+  test('is known up to the slot where it was lost, if an unseen change was found afterwards', () => {
     expect(known([], [change(150, 350)], 150, [lostBehind(299)])).toEqual([11, 12]);
     expect(known([hole(299, 320)], [change(150, 350)], 150)).toEqual([11, 12]);
     expect(known([], [change(150, 350)], 150, [lostBehind(320)])).toEqual([11, 12]);
     expect(known([], [change(150, 350)], 150, [lostBehind(350)])).toEqual([]);
   });
 
-  test('is nothing to another account', () => {
+  test('does not affect another account', () => {
     expect(known([], [], 150, [{ ...lostBehind(250), address: 'b' }])).toEqual([11, 12, 13, 14, 15]);
   });
 });

@@ -78,13 +78,13 @@ function histories(policies = begun) {
   return { ask, drop: () => cells.drop('protocolBegun', ''), named: () => named };
 }
 
-test('of many quote assets a piece is of fewer steps: each takes as long', () => {
+test('with more quote assets each printed piece covers fewer steps', () => {
   const [few, many] = [histories(begunOf(10)).ask(), histories(begunOf(120)).ask()];
   expect(few).toBeLessThan(STEPS / 10);
   expect(many).toBeGreaterThanOrEqual(STEPS / 2);
 });
 
-test('what a piece is made of is named once, of however many quote assets it is', () => {
+test('an answer with 50 quote assets names fewer than ten inputs per printed piece', () => {
   const many = histories(begunOf(50));
   expect(many.named()).toBe(0);
   const pieces = many.ask();
@@ -92,7 +92,7 @@ test('what a piece is made of is named once, of however many quote assets it is'
   expect(many.named() / pieces).toBeLessThan(10);
 });
 
-test('what is printed of passed hours stays while policies are written, also for who is told of them in between', () => {
+test('the printed text of passed hours is reused after writes to policies, unless others had begun by then', () => {
   const { ask, drop } = histories();
   expect(ask()).toBeGreaterThan(5);
   expect(ask()).toBe(0);
@@ -100,7 +100,7 @@ test('what is printed of passed hours stays while policies are written, also for
   drop();
   expect(ask()).toBe(0);
   drop();
-  // Read while another was written: nothing of this reading is kept for others.
+  // With policies loaded for this reader alone, as during a write: nothing of this reading is kept for others.
   expect(ask(begun)).toBe(0);
   const others = [{ ...begun[0], begun: [{ hour: NOW_H - 2 * STEPS, total: 5, which: 'others' }] }];
   expect(ask(others)).toBeGreaterThan(5);

@@ -27,7 +27,7 @@ async function items(query = `from=${START}`): Promise<Record<string, QuoteHisto
   );
 }
 
-test('the sums of a moment are those of the policies that had begun, per quote asset', async () => {
+test('each item sums, per quote asset, the policies that had begun by its time', async () => {
   const all = await items();
   expect(Object.keys(all)).toEqual(['1', '2', '3', '4', '5', '6', '6.33']);
   expect(all[1]).toMatchObject([
@@ -50,7 +50,7 @@ test('the sums of a moment are those of the policies that had begun, per quote a
   ]);
 });
 
-test('an account that holds another asset now than it is registered with leaves what is deployed now open', async () => {
+test('the present deployed sum is absent if a token account is now of another mint than it is registered with', async () => {
   const isOf = async (slot: bigint, mint: string) => {
     const placed = { slot: String(slot), version: String(slot << 64n) };
     await held.api.insert('token_accounts', [tokenAccountRow(key('local'), '40', { ...placed, mint })]);
@@ -69,7 +69,7 @@ test('an account that holds another asset now than it is registered with leaves 
   expect(await isOf(1605n, key('usd'))).toMatchObject({ deployed: { value: '940' } });
 });
 
-test('what is kept of an answer that the second decides ends with it', async () => {
+test('a cached response that depends on the current second expires with that second', async () => {
   const answer = protocolHistoryAnswer({ latest: held.api.latest, settings: SETTINGS, readPosts: null });
   const asked = START + 6 * HOUR;
   const until = async (now: number, query: string) => {
@@ -85,7 +85,7 @@ test('what is kept of an answer that the second decides ends with it', async () 
   expect(await until(asked + 1, `from=${asked}&to=${asked}`)).toEqual([200, Number.POSITIVE_INFINITY]);
 });
 
-test('a sum is absent where one of its parts is not known, and a counter is what the events say', async () => {
+test('where the state of a policy is not known its sums are absent, and counters are summed from events', async () => {
   await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1420' }]);
   await held.api.insert('account_hours', [
     ofPolicy(4, 1430, { hwm: '40', fees_claimed: '4' }),
@@ -102,7 +102,7 @@ test('a sum is absent where one of its parts is not known, and a counter is what
   expect([3, 4, 5].map((end) => all[end]?.[0]?.feesClaimed.value)).toEqual(['1', '7', '12']);
 });
 
-test('what a transaction does not tell leaves the sums of its day and of later ones open, of all where its day is not known', async () => {
+test('an incomplete transaction makes event counters absent from its time on, or all of them if it has no time', async () => {
   await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1420' }]);
   await held.api.insert('events', [
     eventRow('m', 'FeesClaimed', 1, { amount_a: '7', block_time: START + 60 }),
@@ -124,7 +124,7 @@ test('what a transaction does not tell leaves the sums of its day and of later o
   expect(await valuesOf({ block_time: null })).toEqual(['1', null, null]);
 });
 
-test('a change that the stream did not bring leaves the sums open, as it does the policy', async () => {
+test('an unseen change makes sums absent from the last state that the stream brought up to the reading', async () => {
   await held.api.insert('account_hours', [at(4, 1450, 'policies', { address, hwm: '6' })]);
   await held.api.insert('unseen_changes', [{ address, after_slot: '1150', to_slot: '1450' }]);
   const open = await items();
@@ -135,7 +135,7 @@ test('a change that the stream did not bring leaves the sums open, as it does th
   expect([2, 3, 4, 5].map((end) => streamed[end]?.[0]?.hwm.value)).toEqual(['15', '15', null, '36']);
 });
 
-test('what the stream left out of the last slot of an hour leaves the sums open, whatever it brought of the next', async () => {
+test('a write missed in an hour’s last slot leaves the sum at its end absent, whatever the next slot brings', async () => {
   await held.api.insert('account_hours', [at(4, 1400, 'policies', { address, hwm: '6' })]);
   await held.api.insert('first_streamed', [{ address, hour: H + 4, slot: '1400', before: '1' }]);
   await held.api.insert('unseen_changes', [{ address, after_slot: '1398', to_slot: '1400' }]);
@@ -143,7 +143,7 @@ test('what the stream left out of the last slot of an hour leaves the sums open,
   expect([2, 3, 4, 5].map((end) => open[end]?.[0]?.hwm.value)).toEqual(['15', '15', null, '36']);
 });
 
-test('a day is what the last of its hours is, where events alone tell of it, too', async () => {
+test('a day equals its last hour, also where its counters come from events alone', async () => {
   await held.api.insert('policies', [policyRow('o', 'usd', { created_at: START - 80 * HOUR })]);
   // Days end 20 hours before, and every 24 before that.
   const hoursBefore = [79, 69, 68, 67, 45, 44, 43, 21, 20, 19, 1];
@@ -163,7 +163,7 @@ test('a day is what the last of its hours is, where events alone tell of it, too
   expect(days).toEqual(hours.filter(({ time }) => time.includes('T00:00:00')));
 });
 
-test('a day is the state at its end', async () => {
+test('with step=day every item is at midnight, except the last one, which may be at the end of the range', async () => {
   const day = 24 - (H % 24);
   const { body } = await held.api.get<ProtocolHistoryResponse>(
     `/analytics/history?step=day&from=${START - 86_400}&to=${START + day * HOUR}`,
@@ -173,7 +173,7 @@ test('a day is the state at its end', async () => {
   expect(body.items.every(({ time }) => Date.parse(time) % 86_400_000 === 0 || time === body.to)).toBe(true);
 });
 
-test('whatever range a moment is asked for in, and however many ranges, it is the same and was read once', async () => {
+test('an item is the same in any range, and further ranges do not query the states again', async () => {
   const long = (STEPS_A_BLOCK * 5 + 17) * HOUR;
   const all = await items(`from=${START - long}&step=hour`);
   for (const end of [1, 2, 5, 6]) {
@@ -186,7 +186,7 @@ test('whatever range a moment is asked for in, and however many ranges, it is th
   expect(held.api.queries('PARTITION BY h.address')).toBe(asked);
 });
 
-test('its bytes are those of any other answer, wherever a range begins and ends', async () => {
+test('the response is indented JSON like any other, with one item per step, for any range', async () => {
   for (const query of [
     `from=${START - 30 * HOUR}`,
     `from=${START - 30 * HOUR}&to=${START + 3 * HOUR}`,

@@ -5,7 +5,7 @@ const NOW = Date.UTC(2026, 10, 22, 10, 20, 30);
 const read = (query: string) => readRange(new URLSearchParams(query), NOW);
 const seconds = (text: string) => Date.parse(text) / 1000;
 
-test('without a word it is the hours of the last seven days, the one that is not over last', () => {
+test('without parameters the range is the hours of the last seven days, up to the unfinished one', () => {
   const range = read('');
   expect(range).toMatchObject({
     step: 'hour',
@@ -32,7 +32,7 @@ test.each([
   expect(read(query)).toMatchObject({ step });
 });
 
-test('times are ISO 8601 in any zone, UTC where there is none, or unix seconds; steps that are cut off are not told', () => {
+test('times are ISO 8601, UTC if they have no zone, or unix seconds, and are rounded down to whole steps', () => {
   const whole = {
     step: 'hour',
     from: seconds('2026-11-20T10:00:00Z'),
@@ -57,7 +57,7 @@ test.each([
   '2026-11-20T08:20:00-0200',
   '2026-11-20T08:20-02',
   '2026-11-20t10:20:00z',
-])('%s is of ten o’clock, typed as it is: a plus of a query is read as a space', (text) => {
+])('%s is read as in the hour of 10:00 UTC, even if its plus arrives as a space', (text) => {
   expect(read(`from=${text}&to=2026-11-20T13:00:00Z`)).toMatchObject({
     from: seconds('2026-11-20T10:00:00Z'),
     to: seconds('2026-11-20T13:00:00Z'),
@@ -71,20 +71,20 @@ test.each([
   '2026-11-20T10:20++02:00',
   '2026-11-20T10:20 - 02:00',
   '2026-11-20T10:20+25:00',
-])('%s is no time, with a space or without', (text) => {
+])('%s is refused as a time', (text) => {
   expect(read(`from=${text}&to=2026-11-20T13:00:00Z`)).toMatchObject({
     error: expect.stringContaining('Valid: an ISO 8601 time or unix seconds'),
   });
 });
 
 test.each(['0', '3600', '604799'])(
-  'up to %s, days after the first second, nothing before that is asked for',
+  'with to=%s, less than seven days after the epoch, the range begins at the epoch',
   (to) => {
     expect(read(`to=${to}`)).toMatchObject({ from: 0, to: Math.floor(Number(to) / 3600) * 3600 });
   },
 );
 
-test('what is to come is not told, and a moment that ends a step is told once', () => {
+test('a range ends at now at the latest, and a step that ends exactly then is listed once', () => {
   expect(read('to=2030-01-01')).toMatchObject({ to: NOW / 1000, unfinished: true });
   const at = readRange(new URLSearchParams('from=2026-11-22'), Date.UTC(2026, 10, 22, 2));
   expect(at).toMatchObject({ unfinished: false });
@@ -103,11 +103,11 @@ test.each([
   ['from=2000-01-01&step=hour', true],
   ['from=2026-11-20&to=2026-11-22T10:20:29Z', false],
   ['from=2026-11-20&to=2026-11-19', false],
-])('%j may be read otherwise a second later: %s', (query, isOfNow) => {
+])('%j depends on the current second: %s', (query, isOfNow) => {
   expect(read(query)).toMatchObject({ isOfNow });
 });
 
-test('a thousand items are told and not one more', () => {
+test('a range of 1000 items is accepted, one of 1001 is refused', () => {
   const at = (items: number) => read(`from=${NOW / 1000 - 1230 - (items - 1) * 3600}&step=hour`);
   const most = at(1000);
   expect('error' in most ? most : most.ends).toHaveLength(999);
@@ -124,12 +124,12 @@ test.each([
     `from=2030-01-01&to=2031-01-01`,
     `from is in the future. Valid: from up to ${new Date(NOW).toISOString()}`,
   ],
-])('%s is refused with what is valid', (query, error) => {
+])('%s is refused with an error that says what is valid', (query, error) => {
   expect(read(query)).toMatchObject({ error });
 });
 
 test.each(['2026-02-30', '2026-04-31T10:00', '2026-02-29T00:00:00Z', '2026-13-01', '2026-11-21T24:30'])(
-  '%s is no day or hour that there is, and not the one that comes after it',
+  '%s does not exist as a date or time and is refused instead of rolled over',
   (text) => {
     expect(read(`from=${text}`)).toMatchObject({
       error: `unknown from "${text}". Valid: an ISO 8601 time or unix seconds`,
@@ -137,7 +137,7 @@ test.each(['2026-02-30', '2026-04-31T10:00', '2026-02-29T00:00:00Z', '2026-13-01
   },
 );
 
-test('the last day of February is one where the year has it, in every zone', () => {
+test('29 February of a leap year is accepted, also in another zone than UTC', () => {
   expect(read('from=2024-02-29&to=2024-03-01')).toMatchObject({ from: seconds('2024-02-29T00:00:00Z') });
   expect(read('from=2024-02-29T23:30-02:00&to=2024-03-03')).toMatchObject({
     from: seconds('2024-03-01T01:00:00Z'),

@@ -7,7 +7,7 @@ import { looked } from './support/looked.ts';
 const SEED = process.env.SEED ?? 'holes-1';
 const order = (a: Hole, b: Hole) => Number(a.after - b.after) || Number(a.to - b.to);
 
-test('the hole that is found is the one that would be found by looking at all of them, however they overlap', () => {
+test('the search finds the same hole as a scan of all random, overlapping holes', () => {
   const random = createRandom(SEED);
   const found = { ending: 0, within: 0 };
   for (let round = 0; round < 300; round += 1) {
@@ -36,7 +36,7 @@ test('the hole that is found is the one that would be found by looking at all of
 const HOLES = 5_000;
 const ENDS = 1_000;
 
-test('of five thousand holes those of a thousand ends are found without looking at all of them for each', () => {
+test('the holes of 1,000 ends are found among 5,000 without scanning all of them for each end', () => {
   const { rows, counted } = looked(
     Array.from({ length: HOLES }, (_, at): Hole => ({ after: BigInt(at * 10), to: BigInt(at * 10 + 5) })),
   );
@@ -49,7 +49,7 @@ test('of five thousand holes those of a thousand ends are found without looking 
   expect(counted.times).toBeLessThan(HOLES * 10 + ENDS * 100);
 });
 
-test('sums at a thousand steps are asked for by looking at each hole once', () => {
+test('the query parameters for sums at 1,000 steps take one pass over 5,000 holes', () => {
   const { rows, counted } = looked(
     Array.from({ length: HOLES }, (_, at) => ({
       ...{ after_slot: String(at * 10), to_slot: String(at * 10 + 5) },

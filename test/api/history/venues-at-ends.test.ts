@@ -110,7 +110,7 @@ test.each([
   ['few venue accounts', 5, 100],
   ['many venue accounts', 300, 200],
 ])(
-  'the history of a policy with %s is what they were worth, and no turn of its making is long',
+  'the history of a policy with %s sums their attested equity, computed in short time slices',
   (_, accounts, ends) => {
     const { turn } = longHistory(accounts, ends);
     const turns = [turn()];
@@ -123,7 +123,7 @@ test.each([
     expect(items.at(-1)?.bankroll.reason).toContain(bankroll);
     const looks = turns.map((one) => one.looks);
     expect(Math.max(...looks)).toBeLessThan(250_000);
-    // Intermediate results are not computed again.
+    // Intermediate results are kept from one time slice to the next.
     expect(looks.reduce((sum, one) => sum + one)).toBeLessThan((accounts + 5) * ends * 20);
   },
 );
