@@ -18,14 +18,14 @@ async function answersOf(name: string, env: Record<string, string>): Promise<Rec
   return Object.fromEntries(values.map(({ labels, value }) => [`${labels.source}: ${labels.result}`, value]));
 }
 
-test('a source that fails without a reading counts as one that does', async () => {
+test('a failed request to the catalogue is counted as failed, though it makes no reading', async () => {
   server = await serveAnswers(() => ({ status: 502, body: 'bad gateway' }));
   expect(await answersOf('catalogue', { LAUNCHPAD_CATALOGUE_URL: server.url })).toEqual({
     'reads of the catalogue: failed': 1,
   });
 });
 
-test('one venue counts apart from another, and a row that is none counts as no answer', async () => {
+test('an answer of the options venue counts as good despite an invalid row, and as failed on a 500', async () => {
   server = await serveAnswers(() => ({ body: { result: [{ currency: 7 }] } }));
   expect(await answersOf('options', { OPTIONS_VENUE_URL: server.url })).toEqual({ 'options venue: good': 1 });
   server.close();

@@ -17,7 +17,7 @@ const HASH = /^sha256 [0-9a-f]{64}, (\d+) bytes$/;
 const kept = (bytes: Uint8Array) =>
   bytes.length < 200 ? `hash of ${HASH.exec(Buffer.from(bytes).toString())?.[1]}` : bytes.length;
 
-test('replies that are none are kept whole while there are few of them, then by their hash, then whole again', async () => {
+test('unreadable replies are kept whole within a budget of bytes, and as a hash while it is used up', async () => {
   let now = 0;
   const log = captureLog();
   const bounded = withBoundedLetters(log, () => now);
@@ -33,7 +33,7 @@ test('replies that are none are kept whole while there are few of them, then by 
   ]);
 });
 
-test('a venue that answers megabytes of nothing again and again fills no log', async () => {
+test('six or more unreadable replies of 3 MB add less than 9 MB to the log', async () => {
   const server = await serveAnswers(() => ({ body: 'x'.repeat(3 * MEGABYTE) }));
   const stop = new AbortController();
   const log = captureLog(() => {

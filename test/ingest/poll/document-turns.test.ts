@@ -52,7 +52,7 @@ function timeLimits() {
   };
 }
 
-test('what a gateway does not find keeps it from reading none of the others that come behind it', async () => {
+test('documents for which the gateway times out do not keep later ones of it from being read', async () => {
   const limits = timeLimits();
   let looking = 0;
   const gateway = await serveAnswers(({ path }) => {
@@ -74,7 +74,7 @@ test('what a gateway does not find keeps it from reading none of the others that
   );
 });
 
-test('a gateway that is away is left alone after four of its documents', async () => {
+test('a gateway that refuses connections is asked for at most five of its documents in a round', async () => {
   const gateway = await serveAnswers(() => null);
   await gateway.close();
   const targets = Array.from({ length: 30 }, (_, n) => target(`mint ${n}`, `ipfs://one${n}`));
@@ -83,7 +83,7 @@ test('a gateway that is away is left alone after four of its documents', async (
   expect(new Set(readings.map(({ error }) => error))).toEqual(new Set(['refused']));
 });
 
-test('a site that answers between its silences is asked for all that it has', async () => {
+test('a site that answers only every other request is still asked for all its documents', async () => {
   // A request that it never finishes counts as silence. It answers every other one: while one answer is under way, not
   // even the site's other connection gets past the next.
   const site = await serveAnswers(({ path }) =>
@@ -99,7 +99,7 @@ test('a site that answers between its silences is asked for all that it has', as
   expect(readings).toHaveLength(12);
 });
 
-test('the newest of those never read have every other turn', async () => {
+test('the newest of the documents never read get every other turn', async () => {
   const site = await serveAnswers(() => ({ body: { image: 'https://images.example/a.png' } }));
   const old = Array.from({ length: 40 }, (_, n) => target(`1 ${n}`, `${site.url}/${n}`));
   const targets = [...old, target('3', `${site.url}/known`, `${site.url}/known`)];
@@ -118,7 +118,7 @@ test('the newest of those never read have every other turn', async () => {
   expect(order.indexOf('3')).toBeGreaterThan(36);
 });
 
-test('of those that came at once no address decides which has the other turns', () => {
+test('documents that came up in the same round are ordered by lot, not by mint address', () => {
   const targets = Array.from({ length: 9 }, (_, n) => target(`mint ${n}`, `ipfs://one${n}`));
   const lots = [5, 6, 7, 8, 3, 4, 1, 2, 9];
   const order = createDocumentTurns(() => lots.shift() as number).order(targets);

@@ -21,7 +21,7 @@ let base = '';
 let hits = 0;
 
 const DOCUMENT = Buffer.from(JSON.stringify({ image: 'https://images.example/a.png' }));
-/** Documents as stores keep them that send what they have, whatever encoding is asked for. */
+/** Documents of hosts that send what they have stored, whatever encoding is asked for. */
 const STORED: Record<string, [coding: string, bytes: Buffer]> = {
   '/gzip': ['gzip', gzipSync(DOCUMENT)],
   '/x-gzip': ['X-Gzip', gzipSync(DOCUMENT)],
@@ -122,21 +122,21 @@ describe('a metadata document', () => {
     ['/bomb', /over 262144 bytes/],
     ['/cut-gzip', /^not JSON$/],
     ['/twice', /^not JSON$/],
-  ])('that is hostile (%s) is absent with its reason', async (path, reason) => {
+  ])('that is hostile or broken (%s) gives no image, but the reason', async (path, reason) => {
     const { imageUrl, error } = await read(base + path);
     expect(imageUrl).toBeNull();
     expect(error).toMatch(reason);
   });
 
   test.each(['/gzip', '/x-gzip', '/deflate', '/br', '/identity', '/no-gzip'])(
-    'that its host has compressed is read all the same (%s)',
+    'that its host declares as encoded, even wrongly, is read (%s)',
     async (path) => {
       const image = { imageUrl: 'https://images.example/a.png', error: null };
       expect(await read(base + path)).toMatchObject(image);
     },
   );
 
-  test('is asked for as it is: who would compress it need not', async () => {
+  test('is requested with accept-encoding: identity', async () => {
     const asked: (string | undefined)[] = [];
     const host = http.createServer(({ headers }, response) => {
       asked.push(headers['accept-encoding']);
@@ -157,13 +157,13 @@ describe('a metadata document', () => {
     'https://metadata.google.internal/computeMetadata/v1/',
     'https://168.63.129.16/machine',
     'https://169.254.169.254/latest',
-  ])('at a private address (%s) is not asked for', async (uri) => {
+  ])('at a private address (%s) is not requested', async (uri) => {
     const before = hits;
     expect((await read(uri, false)).error).toMatch(/private address|no such host/);
     expect(hits).toBe(before);
   });
 
-  test('whose gateway sends it beside its documents is asked for there without the login', async () => {
+  test('is requested without the gateway’s login once a redirect leaves the gateway’s documents', async () => {
     const logins: (string | undefined)[] = [];
     const gateway = http.createServer(({ url, headers }, response) => {
       logins.push(headers.authorization);
@@ -183,17 +183,17 @@ describe('a metadata document', () => {
     gateway.close();
   });
 
-  test('over plain http is refused where private addresses are', async () => {
+  test('over plain http is refused where private addresses are not allowed', async () => {
     expect((await read(`${base}/good`, false)).error).toBe('the metadata uri has the scheme http:');
   });
 
-  test('on ipfs without a gateway says so', async () => {
+  test('on ipfs is not read without IPFS_GATEWAY, and the reason says so', async () => {
     expect((await read('ipfs://bafy')).error).toBe('the metadata is on ipfs and IPFS_GATEWAY is not set');
   });
 });
 
 test.each(['http://192.168.0.1/x', 'http://[::ffff:c0a8:1]/x', 'https://0x7f.1/x', 'http://router.local/x'])(
-  'an image at %s is nobody’s to be sent to, but where private addresses are allowed',
+  'an image at %s is served only where private addresses are allowed',
   (image) => {
     const shown = (allowPrivate: boolean) => shownImage(image, { ipfsGateway: null, allowPrivate });
     expect(shown(false)).toEqual({ reason: 'the image is at a private address' });
@@ -201,7 +201,7 @@ test.each(['http://192.168.0.1/x', 'http://[::ffff:c0a8:1]/x', 'https://0x7f.1/x
   },
 );
 
-test('an image on ipfs is told without the gateway’s login, and not at all behind a key of it', () => {
+test('an image on ipfs is served without the gateway’s login, and not at all if the gateway’s URL holds a key', () => {
   const at = (ipfsGateway: string) => shownImage('ipfs://bafy/a.png', { ipfsGateway, allowPrivate: false });
   expect(at('https://user:mark@gateway.example')).toEqual({
     url: 'https://gateway.example/ipfs/bafy/a.png',
@@ -212,7 +212,7 @@ test('an image on ipfs is told without the gateway’s login, and not at all beh
   redactSecretsOf(readConfig({}));
 });
 
-test('what a name comes to is looked at each time that it is asked for, address by address', async () => {
+test('each lookup of a name filters its private addresses out, also if it was public before', async () => {
   const answers = [['8.8.8.8'], ['127.0.0.1'], ['10.0.0.1', '8.8.4.4', '169.254.169.254'], []];
   const names = await nameServer(() => answers.shift() ?? []);
   const lookup = nameLookup({ publicOnly: true, signal, nameServers: [names.address] });
@@ -227,7 +227,7 @@ test('what a name comes to is looked at each time that it is asked for, address 
   names.close();
 });
 
-test('names of the machine and of clouds have no public address, and nobody is asked for them', async () => {
+test('names of local hosts and cloud metadata have no public address, and no name server is asked', async () => {
   let asked = 0;
   const names = await nameServer(() => {
     asked += 1;
@@ -246,7 +246,7 @@ test('names of the machine and of clouds have no public address, and nobody is a
   names.close();
 });
 
-test('a name server that is silent is asked once, and is waited for no longer than the lookup’s own time', async () => {
+test('a silent name server is asked once per address family, and the lookup ends by its own timeout', async () => {
   let asked = 0;
   const silent = createSocket('udp4', () => {
     asked += 1;
@@ -266,7 +266,7 @@ test('a name server that is silent is asked once, and is waited for no longer th
   silent.close();
 });
 
-test('a lookup ends with its signal, and what it asked is cancelled', async () => {
+test('aborting the signal ends a lookup and cancels its query', async () => {
   const cancelled = vi.spyOn(Resolver.prototype, 'cancel');
   const stop = new AbortController();
   const silent = createSocket('udp4');
@@ -290,13 +290,13 @@ test.each([
   'ipfs://bafy/..\\..\\admin',
   'ipfs://ipfs/../../admin',
   'ar://../x',
-])('a path does not leave its gateway’s prefix: %s', (uri) => {
+])('a URI that would leave the path of its gateway is refused: %s', (uri) => {
   expect(documentUrl(uri, 'https://user:mark@gateway.example/key', true)).toEqual({
     reason: 'the metadata uri leaves the content it names',
   });
 });
 
-test('addresses of the public internet are told from the others', () => {
+test('public addresses are distinguished from private and special ones', () => {
   expect(['8.8.8.8', '2606:4700::1111'].map(isPublicAddress)).toEqual([true, true]);
   expect(
     [
@@ -325,11 +325,11 @@ test.each([
   ],
   ['addresses of one /64 in other forms', ['http://[2a00:1:2:3::]/', 'http://[2A00:1:2:3:4:5:6:7]/']],
   ['what stands on ipfs', ['ipfs://a', 'ipfs://b/c']],
-])('%s have one share of a round', (_, uris) => {
+])('%s are one site, with one share of a round', (_, uris) => {
   expect(new Set(uris.map(siteOf)).size).toBe(1);
 });
 
-test('documents of others have shares of their own', () => {
+test('documents of different hosts, /64s and storage networks are separate sites', () => {
   const uris = [
     'https://a.org',
     'https://b.org',

@@ -21,7 +21,7 @@ const NESTED = '['.repeat(50_000) + ']'.repeat(50_000);
 
 const read = () => readCatalogue(server.url, new AbortController().signal);
 
-test('a row nested deeper than it can be written keeps no other row out', async () => {
+test('a row nested too deeply to be written is left out, and no other row', async () => {
   body = `{"data":{"pairs":[{"mint":${NESTED}},${PAIR}]}}`;
   const { records, failure } = await read();
   expect(failure).toBeNull();
@@ -31,7 +31,7 @@ test('a row nested deeper than it can be written keeps no other row out', async 
   ]);
 });
 
-test('a list of which no row can be read is a failure, and leaves the last catalogue standing', async () => {
+test('a list without a readable row is a failure without a reading, while an empty list is a reading', async () => {
   body = JSON.stringify({ data: { pairs: [{ ...ROW, mint: 'no key' }, 5] } });
   const { records, failure } = await read();
   const error = 'none of 2 rows can be read, the first for: pair.mint: no public key';
@@ -41,7 +41,7 @@ test('a list of which no row can be read is a failure, and leaves the last catal
   expect(await read()).toMatchObject({ records: [{ reading: { rows: [] } }], failure: null });
 });
 
-test('of a mint it has no price where it says so itself; a 404 of what stands before it is a failure', async () => {
+test('a 404 with the catalogue’s own not_found means that it has no price, any other 404 is a failure', async () => {
   const price = () => readCataloguePrice(server.url, key('a'), new AbortController().signal);
   status = 404;
   body = JSON.stringify({ error: { code: 'not_found', message: 'no such quote', retryable: false } });
@@ -68,7 +68,7 @@ test('of a mint it has no price where it says so itself; a 404 of what stands be
   }
 });
 
-test('what is told of another mint is no price of the one that was asked for', async () => {
+test('a price reply for another mint is a failure, not a price of the mint that was asked for', async () => {
   const price = (mint: string) => readCataloguePrice(server.url, key(mint), new AbortController().signal);
   const prices = { quoteUsd: 2.5, observedAt: '2026-11-01T00:00:00Z' };
   body = JSON.stringify({ data: { quote: { mint: key('a'), symbol: 'A', decimals: 6 }, prices } });
@@ -84,7 +84,7 @@ test('what is told of another mint is no price of the one that was asked for', a
   ]);
 });
 
-test('a list of 20,000 pairs and more than 4 MB is read whole, and others have the thread meanwhile', async () => {
+test('a list of 20,000 pairs and more than 4 MB is read whole without blocking the event loop', async () => {
   const name = 'n'.repeat(120);
   const pairs = Array.from({ length: 20_000 }, (_, n) => ({ ...ROW, mint: key(`pair ${n}`), name }));
   body = JSON.stringify({ data: { pairs } });
@@ -103,7 +103,7 @@ test('a list of 20,000 pairs and more than 4 MB is read whole, and others have t
   expect(turns).toBeGreaterThan(400);
 });
 
-test('a logo at a private address that is not the catalogue’s own is none', async () => {
+test('a logo URL at a private address is dropped, unless it is on the catalogue’s own host', async () => {
   const logos = [
     ...[
       'http://192.168.0.1/cgi-bin',
@@ -124,7 +124,7 @@ test('a logo at a private address that is not the catalogue’s own is none', as
   ]);
 });
 
-test('half a surrogate pair that stands in a log keeps no batch out of the store', async () => {
+test('a reading with half a surrogate pair is stored, with U+FFFD in its place', async () => {
   const store = await embeddedDatabase();
   const row = { mint: key('a'), symbol: 'A\ud800', name: 'B', decimals: 6, category: 'custom' };
   const pair = { ...row, launchable: true, launchpadReady: true, logoUrl: null };

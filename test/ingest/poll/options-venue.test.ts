@@ -16,7 +16,7 @@ const ROWS = [
   { currency: 'USDC', spot_price: '1', option: null, perp: null },
 ];
 
-test('the currencies with options are read, and that the venue answers', async () => {
+test('a good answer gives a venue status and the currencies that have options', async () => {
   expect(await readAt({ body: { id: 1, result: ROWS } })).toEqual([
     { type: 'venue_status', venue: 'options', ok: true, error: null },
     {
@@ -26,7 +26,7 @@ test('the currencies with options are read, and that the venue answers', async (
   ]);
 });
 
-test('a row that is none is left out with a letter, and an odd price leaves its currency without one', async () => {
+test('an invalid row is left out, an invalid price is null, and both rows are in one dead letter', async () => {
   const [btc] = ROWS;
   const odd = { ...btc, currency: 'ETH', spot_price: 3500 };
   expect(await readAt({ body: { result: [btc, 5, odd] } })).toMatchObject([
@@ -65,7 +65,7 @@ test.each<[string, Answer, RegExp, boolean]>([
   ['another result', { body: { result: { currencies: ROWS } } }, /no list/, true],
   ['a list of rows that are none', { body: { result: [5, null] } }, /no object/, true],
 ])(
-  '%s is a reading that says so and leaves the last currencies standing',
+  '%s gives a failed venue status and no currencies, so that the last ones stay',
   async (_, answer, error, letter) => {
     const [status, ...rest] = await readAt(answer);
     expect(status).toMatchObject({ type: 'venue_status', ok: false, error: expect.stringMatching(error) });

@@ -62,7 +62,7 @@ describe('an account at the perpetuals venue', () => {
     ]);
   });
 
-  test.each(['unifiedAccount', 'portfolioMargin'])('is absent with the reason under %s', async (mode) => {
+  test.each(['unifiedAccount', 'portfolioMargin'])('is absent with the reason in mode %s', async (mode) => {
     const log = await readAt(() => ({ body: STATE }), [account(1)], { body: JSON.stringify(mode) });
     expect(log.readings()[0]).toMatchObject({
       equity: null,
@@ -72,7 +72,7 @@ describe('an account at the perpetuals venue', () => {
     });
   });
 
-  test.each([undefined, null])('without a time (%s) is present and says so', async (time) => {
+  test.each([undefined, null])('without a time (%s) is present, and the reason says so', async (time) => {
     const log = await readAt(() => ({ body: { marginSummary: STATE.marginSummary, time } }));
     expect(log.readings()[0]).toMatchObject({
       equity: '12345678',
@@ -114,7 +114,7 @@ describe('an account at the perpetuals venue', () => {
   });
 });
 
-test('one bad account leaves the others and the venue alone', async () => {
+test('an invalid answer for one account affects neither the other accounts nor the venue’s status', async () => {
   const log = await readAt(
     ({ body }) => ({ body: (body as { user: string }).user.endsWith('02') ? 'null' : STATE }),
     [1, 2, 3, 4, 5].map(account),
@@ -129,7 +129,7 @@ test('one bad account leaves the others and the venue alone', async () => {
   expect(readings.get('venue_status')).toMatchObject({ ok: true, error: null });
 });
 
-test('the venue is as old as its newest reading, not as its round', async () => {
+test('the venue’s status is recorded with the first readings, not at the end of the round', async () => {
   const log = await readAt(
     () => ({ body: STATE }),
     Array.from({ length: 30 }, (_, n) => account(n)),
@@ -139,7 +139,7 @@ test('the venue is as old as its newest reading, not as its round', async () => 
   expect(types.filter((type) => type === 'venue_account')).toHaveLength(30);
 });
 
-test('a round that takes long tells of the venue again and again', async () => {
+test('a long round records the venue’s status again and again', async () => {
   let now = 1_000;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
   const reader = {
@@ -157,7 +157,7 @@ test('a round that takes long tells of the venue again and again', async () => {
   expect(log.readings().filter(({ type }) => type === 'venue_status').length).toBeGreaterThanOrEqual(10);
 });
 
-test('a venue that is down is not asked once for every account, and every account says so', async () => {
+test('a venue that is down is asked for a few accounts only, and every account is recorded as unreachable', async () => {
   const accounts = Array.from({ length: 50 }, (_, index) => account(index));
   const log = await readAt(() => ({ status: 503, body: 'busy' }), accounts);
   const readings = log.readings().filter(({ type }) => type === 'venue_account');
@@ -173,7 +173,7 @@ test.each([
   ['an account without numbers', { body: { marginSummary: {} } }],
   ['a refusal', { status: 422, body: 'Failed to deserialize' }],
 ] as [string, Answer][])(
-  'accounts that a venue answers for with %s keep no other from being read',
+  'accounts for which a venue answers with %s do not keep others from being read',
   async (_, odd) => {
     const accounts = Array.from({ length: 20 }, (_, index) => account(index));
     const isOdd = ({ body }: Asked) => Number((body as { user: string }).user.slice(-2)) < 10;
@@ -188,7 +188,7 @@ test.each([
   },
 );
 
-test('a venue that asks for rest longer than a round is not asked, and every account says so', async () => {
+test('after a retry-after that outlasts the round no more is requested, and the other accounts are recorded', async () => {
   let now = 1_000;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
   let reads = 0;
@@ -213,7 +213,7 @@ test('a venue that asks for rest longer than a round is not asked, and every acc
   expect(log.readings().filter(({ type }) => type === 'venue_account')).toHaveLength(36);
 });
 
-test('the mode of an account is asked for anew within an hour, its state every time', async () => {
+test('an account’s mode is requested again after an hour at most, its state every time', async () => {
   let now = 1_000_000;
   server = await serveAnswers((asked) => ({
     body: typeOf(asked) === 'userAbstraction' ? '"default"' : STATE,
@@ -233,7 +233,7 @@ test('the mode of an account is asked for anew within an hour, its state every t
   ]);
 });
 
-test('modes that were asked for together do not end together, and each ends when it did before', async () => {
+test('modes that were requested together expire at different times, the same ones with a new reader', async () => {
   const MINUTE = 60_000;
   let now = 1_000_000;
   const asked: string[] = [];
@@ -266,7 +266,7 @@ test('modes that were asked for together do not end together, and each ends when
   expect(await askedEach(5 * MINUTE)).toEqual([first, ...later]);
 });
 
-test('every request spends the weight that the venue counts', async () => {
+test('a reading with its mode spends a weight of 22, as the venue counts it', async () => {
   server = await serveAnswers((asked) => ({
     body: typeOf(asked) === 'userAbstraction' ? '"default"' : STATE,
   }));
@@ -276,7 +276,7 @@ test('every request spends the weight that the venue counts', async () => {
   expect(spent).toBe(22);
 });
 
-test('what is cut off by a stop says nothing of the venue', async () => {
+test('a reading that a stop interrupts returns nothing, no failure either', async () => {
   const stop = new AbortController();
   server = await serveAnswers(() => {
     stop.abort();
@@ -306,7 +306,7 @@ describe('1,000 accounts at a venue', () => {
     return { spentAt, weight: { take, tryTake: bucket.tryTake } };
   }
 
-  test('are first answered within what the venue allows in any minute, one after the other', async () => {
+  test('are all read within the weight that the venue allows in any minute, and no slower', async () => {
     const { spentAt, weight } = quickBudget();
     server = await serveAnswers((asked) => ({
       body: typeOf(asked) === 'userAbstraction' ? '"default"' : STATE,
@@ -337,7 +337,7 @@ describe('1,000 accounts at a venue', () => {
     );
   });
 
-  test('that are no address there are told once a day each, in one go', async () => {
+  test('that are no addresses of the venue are recorded once a day, in one batch and without a request', async () => {
     let asked = 0;
     const zeros = accounts.map((one) => ({ ...one, remoteAccount: '00'.repeat(32) }));
     const { signal } = new AbortController();
@@ -366,7 +366,7 @@ describe('1,000 accounts at a venue', () => {
     expect([appends, log.records.length]).toEqual([3, 2_001]);
   });
 
-  test('of one policy hold up no account of another, round after round, and are read in turns', async () => {
+  test('of one policy are read in turns and hold up no account of other policies in any round', async () => {
     let now = 1_000_000;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
     const many = accounts.map((one) => ({ ...one, policy: 'of many' }));
@@ -395,7 +395,7 @@ describe('1,000 accounts at a venue', () => {
     expect(new Set(ofMany).size).toBe(ofMany.length);
   });
 
-  test.each([3, 150])('of as many strangers keep %i that were attested out of no round', async (count) => {
+  test.each([3, 150])('of 1,000 policies never attested do not crowd out %i attested ones', async (count) => {
     let now = 1_000_000;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
     const attested = Array.from({ length: count }, (_, n) => ({
@@ -430,7 +430,7 @@ describe('1,000 accounts at a venue', () => {
     clock.mockRestore();
   });
 
-  test('whose round broke off begin the next with those that were never asked for', async () => {
+  test('continue, after a round that broke off, with those not asked for yet', async () => {
     const asked: string[] = [];
     let isDown = false;
     const reader = {

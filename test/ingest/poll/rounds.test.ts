@@ -17,7 +17,7 @@ const STATUS: LogRecord = {
 };
 const logger = createLogger('silent', 'test');
 
-test('a round that fails is tried again, and what it had read by then is kept', async () => {
+test('a failing round is repeated, and what it read before the failure is appended to the log', async () => {
   const stop = new AbortController();
   const log = captureLog();
   let rounds = 0;
@@ -31,7 +31,7 @@ test('a round that fails is tried again, and what it had read by then is kept', 
   expect(log.records).toHaveLength(3);
 });
 
-test('nothing is appended once the signal was given', async () => {
+test('nothing is appended after the signal to stop', async () => {
   const stop = new AbortController();
   const log = captureLog();
   await repeatRounds('test', 1, { log, logger, signal: stop.signal }, async (emit) => {
@@ -41,7 +41,7 @@ test('nothing is appended once the signal was given', async () => {
   expect(log.records).toEqual([]);
 });
 
-test('failures of a round are counted and told once', async () => {
+test('the failures of a round are reported as one error with their number', async () => {
   const { signal } = new AbortController();
   const failures = countFailures('prices', () => {});
   await failures.note(null, signal);
@@ -50,7 +50,7 @@ test('failures of a round are counted and told once', async () => {
   expect(() => failures.report()).toThrow('1 of 2 prices failed: HTTP 500');
 });
 
-test('a venue that asks to be left alone is, and a stop ends that wait', async () => {
+test('a stop ends a wait that a venue’s retry-after asked for', async () => {
   const stop = new AbortController();
   const waiting = countFailures('prices', () => {}).note(
     { error: 'HTTP 429', retryAfterMs: 600_000 },
@@ -60,7 +60,7 @@ test('a venue that asks to be left alone is, and a stop ends that wait', async (
   await waiting;
 });
 
-test('the options venue is left alone for as long as it asks, and a stop ends that wait', async () => {
+test('a round of the options venue waits out its retry-after, unless it is stopped', async () => {
   server = await serveAnswers(() => ({ status: 429, headers: { 'retry-after': '600' }, body: 'slow down' }));
   const stop = new AbortController();
   const options = pollOptions({ OPTIONS_VENUE_URL: server.url }, { signal: stop.signal });
@@ -77,7 +77,7 @@ test('the options venue is left alone for as long as it asks, and a stop ends th
   await turn;
 });
 
-test('one poller whose store fails does not stop the others, and all stop by the signal', async () => {
+test('a poller whose store fails does not stop the others, and the signal stops all', async () => {
   server = await serveAnswers(() => ({ body: { id: 1, result: [] } }));
   const stop = new AbortController();
   const log = captureLog(() => {
@@ -89,7 +89,7 @@ test('one poller whose store fails does not stop the others, and all stop by the
   expect(log.readings().map(({ type }) => type)).toContain('currencies');
 });
 
-test('the catalogue and the prices that it lists have rounds of their own, twenty intervals apart', () => {
+test('the catalogue and its listed prices are polled every 20 intervals, prices in use every interval', () => {
   const intervals = new Map(
     pollersOf(pollOptions({ POLL_INTERVAL_MS: '100' }, {})).map(({ name, intervalMs }) => [name, intervalMs]),
   );

@@ -44,7 +44,7 @@ async function roundOver(quotes: readonly string[], listed: readonly string[], p
   };
 }
 
-test('quotes that nobody lists are asked for in turns, however many there are, behind those that are', async () => {
+test('unlisted quotes are asked for in turns, 50 a round, after the listed ones', async () => {
   const listed = key('listed');
   const madeUp = Array.from({ length: 220 }, (_, n) => key(`made up ${n}`));
   const prices = new Map([listed, ...madeUp].map((mint) => [mint, '3.10']));
@@ -60,7 +60,7 @@ test('quotes that nobody lists are asked for in turns, however many there are, b
   expect(server.asked).toHaveLength(10);
 });
 
-test('made-up quotes that it has no price of leave one that it has to every round', async () => {
+test('unlisted quotes without a price do not keep one with a price out of any round', async () => {
   const own = key('of its own');
   const madeUp = Array.from({ length: 120 }, (_, n) => key(`made up ${n}`));
   const round = await roundOver([own, ...madeUp], [], new Map([[own, '2']]));
@@ -70,7 +70,7 @@ test('made-up quotes that it has no price of leave one that it has to every roun
   expect(server.asked.length).toBeLessThanOrEqual(16);
 });
 
-test('that a mint has no price is told once, and again where it had one since', async () => {
+test('the lack of a price is recorded once, and again only after the mint had a price', async () => {
   const mint = key('one');
   const prices = new Map<string, string>();
   const round = await roundOver([mint], [], prices);
@@ -84,7 +84,8 @@ test('that a mint has no price is told once, and again where it had one since', 
   expect(await round()).toEqual([]);
 });
 
-test('behind a reply that is none it is told again: what is told next ends the letter about that', async () => {
+test('after an invalid reply the lack of a price is recorded again', async () => {
+  // The next reading outdates the dead letter of that reply.
   const mint = key('one');
   const round = await roundOver([mint], [], new Map());
   expect(await round()).toEqual([[mint, null]]);

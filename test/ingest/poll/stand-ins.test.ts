@@ -17,8 +17,8 @@ afterEach(async () => {
 
 const { signal } = new AbortController();
 
-describe.each(REMOTE_VENUE_NAMES)('the stand-in of %s', (venue) => {
-  test('passes what doctor asks of the venue', async () => {
+describe.each(REMOTE_VENUE_NAMES)('the stand-in of the %s venue on devnet', (venue) => {
+  test('passes the check that doctor makes of the venue', async () => {
     const { chain } = await openStage();
     venues = await serveVenues({ chain, port: 0 });
     await expect(VENUE_CHECKS[venue](venues.remote[venue], signal)).resolves.toEqual(expect.any(String));
@@ -27,7 +27,7 @@ describe.each(REMOTE_VENUE_NAMES)('the stand-in of %s', (venue) => {
 
 const NO_REPLIES = [{ body: { else: 'entirely' } }, { body: '<html>' }, { status: 502 }];
 
-test.each(REMOTE_VENUE_NAMES)('doctor takes nothing for a reply of %s that is none', async (venue) => {
+test.each(REMOTE_VENUE_NAMES)('doctor’s check of the %s venue fails on invalid replies', async (venue) => {
   for (const reply of NO_REPLIES) {
     const elsewhere = await serveAnswers(() => reply);
     await expect(VENUE_CHECKS[venue](elsewhere.url, signal)).rejects.toThrow();
@@ -39,7 +39,7 @@ const withEquity = REMOTE_VENUE_NAMES.filter((venue): venue is EquityVenue =>
   Object.hasOwn(ACCOUNT_READERS, venue),
 );
 
-test.each(withEquity)('the reader of %s reads there what was attested', async (venue) => {
+test.each(withEquity)('the reader of %s reads the attested equity from the stand-in', async (venue) => {
   const stage = await openStage();
   venues = await serveVenues({ chain: stage.chain, port: 0 });
   await stage.init();

@@ -23,7 +23,7 @@ test.each([
   ['a page of HTML with 502', [says(whole('<html>', '', '502 Bad Gateway')), /^answered 502$/, PATIENT_MS]],
   ['a page of HTML with 200', [says(whole('<html>')), /^not JSON$/, PATIENT_MS]],
 ] as [string, (typeof NO_REPLY)[string]][])(
-  '%s: told in words of ours, and read once it is well',
+  '%s: the request fails with an error text of our own, and succeeds once the venue is well',
   async (_, [answers, words, timeoutMs]) => {
     board.answer(answers);
     expect(await ask(timeoutMs)).toMatchObject({ error: expect.stringMatching(words) });
