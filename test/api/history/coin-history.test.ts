@@ -128,7 +128,7 @@ describe('counters at times whose state is not known', () => {
     eventRow('m', 'BaseLegBurned', 5, { amount_a: '13', block_time: START + 4 * HOUR + 3 }),
   ];
 
-  test('are the sums of the events up to then', async () => {
+  test('counters are the sums of the events up to then', async () => {
     await held.api.insert('events', events);
     await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1590' }]);
     const all = await items();
@@ -142,7 +142,7 @@ describe('counters at times whose state is not known', () => {
     expect(all[4]?.tokensBurned.value).toBe('0');
   });
 
-  test('are absent while the transactions of a gap are not read', async () => {
+  test('counters are absent while the transactions of a gap are not read', async () => {
     await held.api.insert('events', events);
     await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1590' }]);
     await held.api.insert('gaps', [gapRow('1590', { from_slot: '1311' })]);
@@ -152,7 +152,7 @@ describe('counters at times whose state is not known', () => {
     expect(reasonOf(all[4]?.feesClaimed)).toContain('were not streamed');
   });
 
-  test('are present up to the first incomplete transaction that lacks their amount, and absent after it', async () => {
+  test('a counter is present up to the first incomplete transaction that lacks its amount, and absent after it', async () => {
     await held.api.insert('events', events);
     await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1590' }]);
     const claimed = async (name: string, changed: object) => {

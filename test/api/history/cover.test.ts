@@ -46,7 +46,7 @@ describe('a hole in the streamed slots', () => {
     expect(known([hole(250, 270)], [], 150)).toEqual([11]);
   });
 
-  test('that begins with an hour leaves the state known at the beginning of that hour', () => {
+  test('a hole that begins with an hour leaves the state known at the beginning of that hour', () => {
     // Slot 300 is the first of hour 12: up to 299 everything came.
     expect(known([hole(299, 350)], [], 150)).toEqual([11, 12]);
   });
@@ -59,27 +59,27 @@ describe('a hole in the streamed slots', () => {
 });
 
 describe('an unseen change, found by a reading over RPC', () => {
-  test('makes the earlier state unknown from the next end on, and leaves the state read known', () => {
+  test('the earlier state is unknown from the next end on, and the state read is known', () => {
     expect(known([], [change(150, 350)], 150)).toEqual([]);
     expect(known([], [change(150, 350)], 350)).toEqual([13, 14, 15]);
   });
 
-  test('leaves the earlier state known up to a hole in between, which may explain it', () => {
+  test('the earlier state is known up to a hole in between, which may explain the change', () => {
     expect(known([hole(320, 340)], [change(150, 350)], 150)).toEqual([11, 12]);
   });
 
-  test('leaves the earlier state known up to a newer one that the stream brought in between', () => {
+  test('the earlier state is known up to a newer one that the stream brought in between', () => {
     expect(known([], [change(150, 350, [330])], 150).slice(0, 2)).toEqual([11, 12]);
   });
 
-  test('that the stream brings later leaves the new state known from its own slot on', () => {
+  test('the new state is known from its own slot on if the stream brings it later', () => {
     const found = change(150, 450, [320], [320]);
     expect(known([], [found], 320)).toEqual([13, 14, 15]);
     expect(known([], [found], 330)).toEqual([]);
     expect(known([], [found], 150).slice(0, 2)).toEqual([11, 12]);
   });
 
-  test('that was missed in an hour’s last slot is not explained by anything in the next slot', () => {
+  test('a change missed in an hour’s last slot is not explained by anything in the next slot', () => {
     const leftOut = change(298, 300);
     expect(known([], [leftOut], 150)).toEqual([11]);
     expect(known([], [{ ...leftOut, streamed: ['300'] }], 150)).toEqual([11]);
@@ -92,7 +92,7 @@ describe('an unseen change, found by a reading over RPC', () => {
     expect(known([], [{ ...change(150, 350), address: 'b' }], 150)).toEqual([11, 12, 13, 14, 15]);
   });
 
-  test('between two adjacent slots makes an older state unknown at every later end', () => {
+  test('a change between two adjacent slots makes an older state unknown at every later end', () => {
     expect(known([], [change(229, 230)], 150)).toEqual([11]);
   });
 });

@@ -122,14 +122,14 @@ describe('a metadata document', () => {
     ['/bomb', /over 262144 bytes/],
     ['/cut-gzip', /^not JSON$/],
     ['/twice', /^not JSON$/],
-  ])('that is hostile or broken (%s) gives no image, but the reason', async (path, reason) => {
+  ])('gives no image, but the reason, if it is hostile or broken (%s)', async (path, reason) => {
     const { imageUrl, error } = await read(base + path);
     expect(imageUrl).toBeNull();
     expect(error).toMatch(reason);
   });
 
   test.each(['/gzip', '/x-gzip', '/deflate', '/br', '/identity', '/no-gzip'])(
-    'that its host declares as encoded, even wrongly, is read (%s)',
+    'is read if its host declares it as encoded, even wrongly (%s)',
     async (path) => {
       const image = { imageUrl: 'https://images.example/a.png', error: null };
       expect(await read(base + path)).toMatchObject(image);
@@ -157,7 +157,7 @@ describe('a metadata document', () => {
     'https://metadata.google.internal/computeMetadata/v1/',
     'https://168.63.129.16/machine',
     'https://169.254.169.254/latest',
-  ])('at a private address (%s) is not requested', async (uri) => {
+  ])('is not requested at a private address (%s)', async (uri) => {
     const before = hits;
     expect((await read(uri, false)).error).toMatch(/private address|no such host/);
     expect(hits).toBe(before);
@@ -183,11 +183,11 @@ describe('a metadata document', () => {
     gateway.close();
   });
 
-  test('over plain http is refused where private addresses are not allowed', async () => {
+  test('is refused over plain http where private addresses are not allowed', async () => {
     expect((await read(`${base}/good`, false)).error).toBe('the metadata uri has the scheme http:');
   });
 
-  test('on ipfs is not read without IPFS_GATEWAY, and the reason says so', async () => {
+  test('is not read from ipfs without IPFS_GATEWAY, and the reason says so', async () => {
     expect((await read('ipfs://bafy')).error).toBe('the metadata is on ipfs and IPFS_GATEWAY is not set');
   });
 });

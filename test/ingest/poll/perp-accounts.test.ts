@@ -337,7 +337,7 @@ describe('1,000 accounts at a venue', () => {
     );
   });
 
-  test('that are no addresses of the venue are recorded once a day, in one batch and without a request', async () => {
+  test('accounts that are no addresses of the venue are recorded once a day, in one batch, without a request', async () => {
     let asked = 0;
     const zeros = accounts.map((one) => ({ ...one, remoteAccount: '00'.repeat(32) }));
     const { signal } = new AbortController();
@@ -366,7 +366,7 @@ describe('1,000 accounts at a venue', () => {
     expect([appends, log.records.length]).toEqual([3, 2_001]);
   });
 
-  test('of one policy are read in turns and hold up no account of other policies in any round', async () => {
+  test('accounts of one policy are read in turns and hold up no account of other policies in any round', async () => {
     let now = 1_000_000;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
     const many = accounts.map((one) => ({ ...one, policy: 'of many' }));
@@ -395,7 +395,7 @@ describe('1,000 accounts at a venue', () => {
     expect(new Set(ofMany).size).toBe(ofMany.length);
   });
 
-  test.each([3, 150])('of 1,000 policies never attested do not crowd out %i attested ones', async (count) => {
+  test.each([3, 150])('1,000 accounts never attested do not crowd out %i attested ones', async (count) => {
     let now = 1_000_000;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
     const attested = Array.from({ length: count }, (_, n) => ({
@@ -430,7 +430,7 @@ describe('1,000 accounts at a venue', () => {
     clock.mockRestore();
   });
 
-  test('continue, after a round that broke off, with those not asked for yet', async () => {
+  test('after a round that broke off the next one begins with the accounts not asked for yet', async () => {
     const asked: string[] = [];
     let isDown = false;
     const reader = {

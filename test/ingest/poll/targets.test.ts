@@ -112,7 +112,7 @@ test('the accounts to read are the Remote ones that exist and are not revoked', 
 describe('prices', () => {
   const env = () => ({ LAUNCHPAD_CATALOGUE_URL: server.url, PRICE_URL: server.url });
 
-  test('of quotes in use are read from both sources; of a quote unknown to the catalogue only the second has one', async () => {
+  test('quotes in use get prices from both sources, one unknown to the catalogue only from the second', async () => {
     await store.insert('policies', [
       policyRow('one', 'usd'),
       policyRow('two', 'usd'),
@@ -134,7 +134,7 @@ describe('prices', () => {
     );
   });
 
-  test('of listed quotes that no policy has are read in a round of their own; invalid rows make one dead letter', async () => {
+  test('listed quotes that no policy has are priced in a round of their own; invalid rows make one dead letter', async () => {
     await store.insert('policies', [policyRow('one', 'usd')]);
     catalogue = [pair('usd'), pair('gold'), pair('odd', { decimals: -1 })];
     await keep(await turn(catalogueRound, env()));
@@ -152,7 +152,7 @@ describe('prices', () => {
     ]);
   });
 
-  test('of unlisted quotes are read in turns, 30 a round, after those of the listed ones', async () => {
+  test('unlisted quotes are priced in turns, 30 a round, after the listed ones', async () => {
     const names = Array.from({ length: 70 }, (_, n) => `made up ${n}`);
     await store.insert(
       'policies',
@@ -176,7 +176,7 @@ describe('prices', () => {
   test.each([
     ['second', '/launchlab/pricing'],
     ['catalogue', '/mint/price'],
-  ])('of the %s source are still read while the other answers 429', async (source, resting) => {
+  ])('the %s source is still read while the other answers 429', async (source, resting) => {
     await store.insert('policies', [policyRow('one', 'usd')]);
     const well = { catalogue: { prices: { quoteUsd: 2.5 } }, second: { [key('usd')]: '3.10' } };
     const unkind = await serveAnswers(({ path }) => {
@@ -197,7 +197,7 @@ describe('prices', () => {
     );
   });
 
-  test('are not read where no source is configured', async () => {
+  test('no price is read where no source is configured', async () => {
     expect((await turn(usedPricesRound, {})).records).toEqual([]);
     expect((await turn(secondPricesRound, {})).records).toEqual([]);
     expect((await turn(catalogueRound, {})).records).toEqual([]);
@@ -214,7 +214,7 @@ describe('the launchpad and the amm', () => {
     },
   } as unknown as Rpc;
 
-  test('are read at their default addresses, and at those of the protocol’s account once it is known', async () => {
+  test('both are read at their default addresses, and at those of the protocol’s account once it is known', async () => {
     await turn(programsRound, {}, { rpc });
     expect(asked.splice(0)).toEqual([
       'LanMV9sAd7wArD4vJFi2qDdfnVhFxYSUg6eADduJ3uj',
@@ -244,7 +244,7 @@ describe('the launchpad and the amm', () => {
 describe('documents', () => {
   const uri = (path: string) => `${server.url}${path}`;
 
-  test('are found by the URI in the mint, or in the account that it points to if that names the mint in turn', async () => {
+  test('their URI is that of the mint, or of the account that it points to if that names the mint in turn', async () => {
     await store.insert(
       'policies',
       ['one', 'two', 'three', 'four'].map((mint) => policyRow(mint, 'usd')),
@@ -275,7 +275,7 @@ describe('documents', () => {
     );
   });
 
-  test('are read once, again after the interval, and at once when the mint has a new URI', async () => {
+  test('a document is read once, again after the interval, and at once when the mint has a new URI', async () => {
     await store.insert('policies', [policyRow('one', 'usd')]);
     await store.insert('mints', [mintRow('one', 6, { uri: uri('/gone.json') })]);
     let now = Date.now();
@@ -305,7 +305,7 @@ describe('documents', () => {
     });
   });
 
-  test('that fail keep the image known of the same URI, with the error beside it', async () => {
+  test('a document that fails keeps the image known of the same URI, with the error beside it', async () => {
     await store.insert('policies', [policyRow('one', 'usd')]);
     await store.insert('mints', [mintRow('one', 6, { uri: uri('/gone.json') })]);
     const image_url = 'https://images.example/known.png';
@@ -318,7 +318,7 @@ describe('documents', () => {
     expect(log.readings()).toMatchObject([{ imageUrl: image_url, error: 'metadata document: answered 404' }]);
   });
 
-  test('that are not read by the end of their round wait for the next', async () => {
+  test('a document that is not read by the end of its round waits for the next', async () => {
     await store.insert('policies', [policyRow('one', 'usd')]);
     await store.insert('mints', [mintRow('one', 6, { uri: uri('/one.json') })]);
     const log = captureLog();
@@ -330,7 +330,7 @@ describe('documents', () => {
     expect(log.readings()).toMatchObject([{ uri: uri('/one.json'), error: null }]);
   });
 
-  test('on hosts whose DNS never answers hold up no other document or lookup; those never read come first', async () => {
+  test('hosts whose DNS never answers hold up no other document or lookup; documents never read come first', async () => {
     const silent = createSocket('udp4');
     await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
     const nameServers = [`127.0.0.1:${silent.address().port}`];
