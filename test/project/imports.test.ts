@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   start: ['schemas', 'runtime', 'clickhouse', 'ingest', 'api'],
 };
 
-/** Which rooms of its folder each room (a folder below it) may import. A file directly in the folder has it as room. */
+/** Which rooms of its folder each room, a subfolder, may import. A file directly in a folder is in the room of that name. */
 const ROOMS: Record<string, readonly string[]> = {
   ingest: [],
   'ingest/log': [],

@@ -26,7 +26,7 @@ const held = useApi(async (api) => {
   await api.insert('applied', [appliedRow('transactions', 0), appliedRow('accounts', 0)]);
 });
 
-/** Another valid value of a field; a column that was added has none at first. */
+/** Another valid value of a field; it may have no value yet if its column was added later. */
 const OTHERS: Record<FieldKind, (value: unknown) => unknown> = {
   key: () => key('another'),
   keyOrNone: () => null,
@@ -39,7 +39,7 @@ const OTHERS: Record<FieldKind, (value: unknown) => unknown> = {
   mode: () => 'Passive',
   venueKind: () => 'Local',
 };
-/** One bit. */
+/** Another asset class: a class is a single bit. */
 const OTHER_CLASS = 32;
 /** Values that must not be served where a row lacks the field. */
 const ZEROS: Partial<Record<FieldKind, 0>> = { flag: 0, number: 0, amount: 0 };

@@ -39,7 +39,7 @@ const until = async (end: number) => {
   return body.items.at(-1)?.byQuote;
 };
 const lastPassed = () => until(START + 5 * HOUR);
-/** Asks again, as a request while a batch is taken up is answered with the state before it. */
+/** Repeats the request, as one that comes while a batch is taken up is answered with the state before it. */
 const soon = (sums: object) => awaited(async () => expect(await lastPassed()).toMatchObject(sums));
 const later = (slot: bigint) => (slot << 64n).toString();
 

@@ -84,8 +84,8 @@ test('a gateway that refuses connections is asked for at most five of its docume
 });
 
 test('a site that answers only every other request is still asked for all its documents', async () => {
-  // A request that it never finishes counts as silence. It answers every other one: while one answer is under way, not
-  // even the site's other connection gets past the next.
+  // An answer that breaks off counts as silence. As every other answer is whole, there are never four silences in a
+  // row, not even with two requests at a time.
   const site = await serveAnswers(({ path }) =>
     Number(path.slice(1)) % 2 === 0
       ? { body: { image: 'https://images.example/a.png' } }

@@ -99,7 +99,7 @@ test('a list of 20,000 pairs and more than 4 MB is read whole without blocking t
   await others;
   expect(failure).toBeNull();
   expect(records).toMatchObject([{ reading: { rows: { length: 20_000 } } }]);
-  // A hundred rows at a time, twice.
+  // All rows are gone through twice, a hundred at a time.
   expect(turns).toBeGreaterThan(400);
 });
 

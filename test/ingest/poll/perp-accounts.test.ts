@@ -196,7 +196,7 @@ test('after a retry-after that outlasts the round no more is requested, and the 
     read: async () => {
       reads += 1;
       await othersAsk();
-      // The time once the rest is over.
+      // The rest ends later than the round.
       now = 61_000;
       return {
         ...{ records: [], asked: true },
