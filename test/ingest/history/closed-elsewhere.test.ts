@@ -15,7 +15,7 @@ import { openStreamStage } from '../support/stream-stage.ts';
 
 const logger = createLogger('silent', 'test');
 
-/** A gap that no node of this process closes, with the log's records of it and the store's state of it. */
+/** A gap closer over a node that cannot close the gap, with the log's records of the gap and the store's state of it. */
 function standing(rpc: Partial<Rpc>, fromSlot: bigint, programId = key('program')) {
   const log: GapRecord[] = [];
   /** The gap's state by the applied part of the log. */
@@ -109,7 +109,7 @@ async function pruned() {
   return { ...stage, asked };
 }
 
-test('a gap that a backfill has closed is read no more, and no longer told as what history waits for', async () => {
+test('a gap that the store shows closed by a backfill is read no more, and its stall reason is cleared', async () => {
   const { gaps, reasons, open, marker, apply, look, close, asked } = await pruned();
   expect([...open]).toEqual([FROM]);
   close(9_000n);
@@ -125,7 +125,7 @@ test('a gap that a backfill has closed is read no more, and no longer told as wh
   expect(asked.count).toBe(before);
 });
 
-test('it is where the store may lack what the log was told of it since: it may be open again', async () => {
+test('a gap closed by a backfill stays open here until the store has applied what this process logged of it', async () => {
   const { open, marker, apply, look, close } = await pruned();
   close(9_000n);
   apply();
@@ -136,7 +136,7 @@ test('it is where the store may lack what the log was told of it since: it may b
   }
 });
 
-test('it is where the store does not have it closed as far as it reaches, or has nothing of it', async () => {
+test('a gap stays open here while the store has no closing of it, or one of a narrower gap', async () => {
   const { open, marker, apply, look, close } = await pruned();
   marker.applied = 8_001n;
   await look();
@@ -148,7 +148,7 @@ test('it is where the store does not have it closed as far as it reaches, or has
   expect([...open]).toEqual([FROM]);
 });
 
-test('it is while the log is being told of it', async () => {
+test('a gap closed by a backfill stays open here while this process is writing a record of it to the log', async () => {
   const { gaps, open, marker, apply, look, close, hold, telling } = standing(
     {
       getSlot: async () => 9_000n,
@@ -170,7 +170,7 @@ test('it is while the log is being told of it', async () => {
   expect([...open]).toEqual([]);
 });
 
-test('what was left alone and is open in the store again is taken up again', async () => {
+test('a gap dropped as closed by a backfill is taken up again once the store shows it open', async () => {
   const { gaps, log, open, marker, apply, look, close, stored } = await pruned();
   close(9_000n);
   apply();
@@ -184,7 +184,7 @@ test('what was left alone and is open in the store again is taken up again', asy
   expect([...open]).toEqual([FROM]);
 });
 
-test('a gap that a backfill has closed by its name is not opened for another of its slot', async () => {
+test('a gap closed by a backfill that read its transaction is not reopened for another unreadable one of the slot', async () => {
   const chain = await openStreamStage({ seed: 'closed-elsewhere', policies: 10 });
   onTestFinished(() => chain.close());
   await chain.live(200);
@@ -228,7 +228,7 @@ test('a gap that a backfill has closed by its name is not opened for another of 
   expect(stored()?.closed).toBe(true);
 });
 
-test('nothing of it that cannot be read is opened once it is left alone, though some of it was read by then', async () => {
+test('a reading that is aborted opens no gap for an unreadable transaction, though it had read others', async () => {
   const chain = await openStreamStage({ seed: 'left alone', policies: 10 });
   onTestFinished(() => chain.close());
   await chain.live(200);

@@ -18,20 +18,20 @@ const holding = (slot: bigint, marker?: bigint | null): StoredBefore => ({
   ...(marker === undefined ? {} : { applied: async () => marker }),
 });
 
-test('a gap is read from where history is to begin, but from its first slot where something older is stored', async () => {
+test('a gap is read from the start slot, but from its own first slot if an older transaction is stored', async () => {
   expect(await firstSlotToRead(GAP, 150n, holding(100n))).toBe(150n);
   expect(await firstSlotToRead(GAP, 999n, {})).toBe(999n);
   expect(await firstSlotToRead(GAP, 150n, holding(99n))).toBe(100n);
   expect(await firstSlotToRead(GAP, 50n, holding(99n))).toBe(100n);
 });
 
-test('a transaction that is known and could not be read is read, whatever is older: it is of the program', async () => {
+test('a gap that names an unreadable transaction is read from its first slot, whatever the start slot is', async () => {
   const named = { fromSlot: 100n, toSlot: 100n, toTime: null, signature: signature('unread') };
   expect(await firstSlotToRead(named, 150n, holding(100n, 101n))).toBe(100n);
   expect(await firstSlotToRead(named, 150n, {})).toBe(100n);
 });
 
-test('what is older may not be stored before what is behind the gap is', async () => {
+test('while the applied marker is not past the gap, the first slot to read cannot be determined', async () => {
   for (const marker of [null, 200n])
     await expect(firstSlotToRead(GAP, 150n, holding(100n, marker))).rejects.toThrow('not past 200');
   expect(await firstSlotToRead(GAP, 150n, holding(100n, 201n))).toBe(150n);
@@ -39,7 +39,7 @@ test('what is older may not be stored before what is behind the gap is', async (
   expect(await firstSlotToRead({ ...GAP, fromSlot: 0n }, 150n, holding(0n, null))).toBe(150n);
 });
 
-test('where the store does not answer nobody can tell, and no node is to blame', async () => {
+test('a store that does not answer is an error that blames no node and contains no URL', async () => {
   const away: StoredBefore = { hasBefore: () => Promise.reject(new Error('http://user:KEY@host is away')) };
   await expect(firstSlotToRead(GAP, 150n, away)).rejects.toThrow(
     /^the store cannot say now whether anything before slot 100 is stored$/,
@@ -51,22 +51,19 @@ test.each([
   ['whole', 'transactions', { ...at, tx_index: 0, has_index: 1, block_time: null, failed: 1 }],
   ['in its events alone', 'events', eventRow('coin', 'Routed', 0, at)],
   ['with cut logs', 'incomplete_transactions', { ...at, block_time: null, policies: [], reason: 'cut' }],
-])(
-  'a transaction that is stored is older than what is behind it, %s, and one that was struck out is not',
-  async (_, table, row) => {
-    const has = async (slot: bigint) => storedState(store).hasBefore(slot);
-    expect(await has(1_000n)).toBe(false);
-    await store.insert(table, [row]);
-    expect([await has(40n), await has(41n)]).toEqual([false, true]);
-    await store.insert('disputed_transactions', [{ ...at, standing: STANDING.struck }]);
-    expect(await has(41n)).toBe(false);
-    for (const one of [
-      table,
-      'whole_transactions',
-      'events_by_slot',
-      'incomplete_by_slot',
-      'disputed_transactions',
-    ])
-      await store.command(`TRUNCATE TABLE ${one}`);
-  },
-);
+])('hasBefore finds a transaction that is stored %s, until it is struck', async (_, table, row) => {
+  const has = async (slot: bigint) => storedState(store).hasBefore(slot);
+  expect(await has(1_000n)).toBe(false);
+  await store.insert(table, [row]);
+  expect([await has(40n), await has(41n)]).toEqual([false, true]);
+  await store.insert('disputed_transactions', [{ ...at, standing: STANDING.struck }]);
+  expect(await has(41n)).toBe(false);
+  for (const one of [
+    table,
+    'whole_transactions',
+    'events_by_slot',
+    'incomplete_by_slot',
+    'disputed_transactions',
+  ])
+    await store.command(`TRUNCATE TABLE ${one}`);
+});

@@ -12,9 +12,9 @@ const record = (toSlot: bigint, closed: boolean): GapRecord => ({
 });
 const open = (toSlot: bigint) => record(toSlot, false);
 const unread: GapRecord = { ...open(FROM), obstacle: { type: 'unread', signature: 'S' } };
-/** Closing of the process that opened the gap. */
+/** Closing by the process that opened the gap: it names the first slot, and closes whatever is left. */
 const end = record(FROM, true);
-/** Closing of a backfill that has read up to there. */
+/** Closing by a backfill that has read up to there. */
 const readTo = (toSlot: bigint) => record(toSlot, true);
 
 function placeAfter(...records: GapRecord[]): GapPlace {
@@ -24,38 +24,38 @@ function placeAfter(...records: GapRecord[]): GapPlace {
 }
 
 describe('a gap', () => {
-  test('is narrowed, ended, and opened again by those who stream', () => {
+  test('is narrowed, closed and reopened by records of ingest', () => {
     expect(placeAfter(open(99n), open(50n))).toMatchObject({ toSlot: 50n, closed: false });
     expect(placeAfter(open(99n), open(50n), end).closed).toBe(true);
     expect(placeAfter(open(99n), end, open(120n))).toMatchObject({ toSlot: 120n, closed: false });
     expect(placeAfter(open(99n), end, open(50n)).closed).toBe(false);
   });
 
-  test('is closed by a backfill that has read as far as it reaches', () => {
+  test('is closed by a backfill that has read at least up to its last slot', () => {
     expect(placeAfter(open(99n), readTo(99n)).closed).toBe(true);
     expect(placeAfter(open(99n), open(50n), readTo(60n)).closed).toBe(true);
   });
 
-  test('stays open where it was opened again further than a backfill has read', () => {
+  test('stays open if it was widened beyond what a backfill has read', () => {
     expect(placeAfter(open(99n), open(200n), readTo(150n))).toMatchObject({ toSlot: 200n, closed: false });
   });
 
-  test('is not opened again by its owner who still narrows what a backfill has closed', () => {
+  test('once closed by a backfill, is not reopened by ingest within the slots that the backfill has read', () => {
     expect(placeAfter(open(99n), readTo(150n), open(40n)).closed).toBe(true);
     expect(placeAfter(open(99n), readTo(150n), open(40n), end).closed).toBe(true);
     expect(placeAfter(open(99n), readTo(150n), end, open(120n)).closed).toBe(true);
   });
 
-  test('is opened again behind what a backfill has read', () => {
+  test('once closed by a backfill, is reopened by a record that reaches beyond what was read', () => {
     expect(placeAfter(open(99n), readTo(150n), open(151n))).toMatchObject({ toSlot: 151n, closed: false });
   });
 
-  test('is opened again by a transaction of its slot that cannot be read, whatever a backfill has closed', () => {
+  test('once closed by a backfill, is reopened for an unreadable transaction of its first slot', () => {
     expect(placeAfter(open(99n), readTo(150n), unread)).toMatchObject({ toSlot: FROM, closed: false });
     expect(placeAfter(open(99n), readTo(150n), unread, end).closed).toBe(true);
   });
 
-  test('is left as far as it reaches by a backfill that could not read a transaction of its first slot', () => {
+  test('shrinks to its first slot after a backfill could not read a transaction there, unless it reaches further', () => {
     const unreadUpTo = (toSlot: bigint): GapRecord => ({ ...unread, toSlot });
     expect(placeAfter(open(200n), unreadUpTo(150n))).toMatchObject({ toSlot: 200n, closed: false });
     for (const before of [[], [open(99n)], [open(150n)], [open(99n), readTo(150n)], [open(99n), end]])
@@ -65,7 +65,7 @@ describe('a gap', () => {
     expect(placeAfter(open(200n), unread)).toMatchObject({ toSlot: FROM, closed: false });
   });
 
-  test('is closed by a backfill where that has read the transaction which the gap names', () => {
+  test('that names an unreadable transaction is closed by a backfill only if that names the same one', () => {
     const withIt: GapRecord = { ...readTo(150n), obstacle: { type: 'unread', signature: 'S' } };
     const withOther: GapRecord = { ...readTo(150n), obstacle: { type: 'unread', signature: 'T' } };
     for (const before of [[open(99n)], [open(99n), readTo(150n)]]) {
@@ -78,19 +78,19 @@ describe('a gap', () => {
     expect(placeAfter(open(99n), withIt).closed).toBe(true);
   });
 
-  test('is closed by a backfill where it reaches further than its slot, as one that names a transaction was kept before', () => {
+  test('that names a transaction and spans several slots, as stored by older versions, needs no name to be closed', () => {
     const kept: GapPlace = { ...open(150n), before: null, obstacle: { type: 'unread', signature: 'S' } };
     expect(gapAfter(kept, readTo(149n)).closed).toBe(false);
     expect(gapAfter(kept, readTo(150n)).closed).toBe(true);
     expect(gapAfter({ ...kept, toSlot: FROM }, readTo(150n)).closed).toBe(false);
   });
 
-  test('that two backfills have read is closed as far as the one that read further', () => {
+  test('once closed by two backfills, stays closed up to the slot that the further one has read', () => {
     expect(placeAfter(open(99n), readTo(150n), readTo(120n), open(140n)).closed).toBe(true);
   });
 });
 
-test('a record that opens or widens a gap is written before the facts behind it, the rest after them', () => {
+test('gapRows separates records that open or widen a gap, written before the facts, from the rest, written after', () => {
   const records = [open(99n), open(50n), open(120n), end];
   const { opened, progressed } = gapRows(
     records.map((gap, at) => ({ offset: BigInt(at), gap })),

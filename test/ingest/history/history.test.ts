@@ -57,7 +57,7 @@ async function list(changed: Partial<Rpc>, gap = wholeGap(), startSlot = 0n) {
 }
 
 describe('history', () => {
-  test('brings every transaction of the interval once, and says how far it is after each slice', async () => {
+  test('reads every transaction of the interval once, and logs how far it has come after each slice', async () => {
     const records = await read(wholeGap());
     const brought = signaturesIn(records);
     expect(new Set(brought).size).toBe(brought.length);
@@ -73,7 +73,7 @@ describe('history', () => {
     });
   });
 
-  test('goes on where it was broken off, without listing again what is newer', async () => {
+  test('resumes where it was interrupted, without listing the newer part again', async () => {
     const stop = new AbortController();
     let left = wholeGap();
     const onProgress = (rest: Gap) => {
@@ -104,7 +104,7 @@ describe('history', () => {
   test.each([
     ['none has', { getTransaction: async () => null }],
     ['comes without its meta', { getTransaction: async () => ({ meta: null, transaction: {} }) }],
-  ])('a transaction that %s keeps a gap of its own slot, and all else goes on', async (_, answer) => {
+  ])('leaves a gap of one slot for a listed transaction that %s, and reads the rest', async (_, answer) => {
     const all = ledgerTransactions(stage.chain);
     const lacking = all[Math.floor(all.length / 2)] as { signature: string; slot: bigint };
     const told: UnreadGap[] = [];
@@ -129,13 +129,13 @@ describe('history', () => {
     expect(gapsIn(mended).at(-1)).toMatchObject({ fromSlot: slot, closed: true });
   });
 
-  test('is not begun before the node is 32 slots past the gap', async () => {
+  test('does not begin before the node is 32 slots past the gap', async () => {
     const tip = stage.chain.tip().slot;
     await expect(list({}, { ...wholeGap(), toSlot: tip - 31n })).rejects.toThrow(NotSettledError);
     expect((await list({}, { ...wholeGap(), toSlot: tip - 32n })).length).toBeGreaterThan(0);
   });
 
-  test('does not count where the list of what is final is another', async () => {
+  test('fails if the finalized and the confirmed list differ', async () => {
     const listed = rpc.getSignaturesForAddress;
     const without = (commitment: string): Partial<Rpc> => ({
       getSignaturesForAddress: async (address, before, limit, options) => {
@@ -147,7 +147,7 @@ describe('history', () => {
     await expect(list(without('finalized'))).rejects.toThrow('the finalized list lacks');
   });
 
-  test.each([1, 7])('takes no short page for the last (%i a page)', async (cap) => {
+  test.each([1, 7])('does not take a short page for the last one (%i signatures a page)', async (cap) => {
     const short: Partial<Rpc> = {
       getSignaturesForAddress: (address, before, _, options) =>
         rpc.getSignaturesForAddress(address, before, cap, options),
@@ -155,7 +155,7 @@ describe('history', () => {
     expect(await list(short)).toEqual(await list({}));
   });
 
-  test('does not take the empty list of a node that does not know the place for the end', async () => {
+  test('fails, instead of ending, at an empty or disconnected page of a node that does not know the place', async () => {
     const forgetful: Partial<Rpc> = {
       getSignaturesForAddress: async (address, before, _, options) =>
         before === null ? rpc.getSignaturesForAddress(address, null, 10, options) : [],
@@ -170,7 +170,7 @@ describe('history', () => {
     await expect(list(elsewhere)).rejects.toThrow('does not go on with');
   });
 
-  test('ends where the program began; a node that keeps less than that says which variable is to be set', async () => {
+  test('ends at the start slot; over a node that keeps less, the error names PROGRAM_START_SLOT', async () => {
     const firstBlock = 60n;
     stage.rpc.faults.behave({ firstBlock });
     const failure: HistoryUnavailableError = await list({}).then(
@@ -190,7 +190,7 @@ describe('history', () => {
   );
 
   test.each([...READABLE, ['unlisted', RPC_MANNERS.unlisted] as const])(
-    'brings everything of nodes with bad manners: %s',
+    'reads every transaction over a node with bad manners: %s',
     async (_, manners) => {
       stage.rpc.faults.behave(manners);
       const gap = { ...wholeGap(), toSlot: top - 60n };

@@ -35,7 +35,7 @@ type List = Rpc['getSignaturesForAddress'];
 
 const rpcOf = (urls: readonly string[]): Rpc => createRpc(urls, { commitment: 'confirmed' });
 
-/** Tries to close a gap: what is logged of it, and how it ended. @param made how the node changes its lists */
+/** Tries to close a gap. @param made how the node changes its lists @returns what was logged, and the error or null */
 async function closing(gap: Gap, urls: readonly string[], made: (list: List) => List = (list) => list) {
   const told: LogRecord[] = [];
   const nodes = rpcOf(urls);
@@ -55,7 +55,7 @@ async function closing(gap: Gap, urls: readonly string[], made: (list: List) => 
 const PAGES = { 'the longest page': 1_000, 'a page of ten': 10, 'a page of two': 2 };
 
 test.each(Object.entries(PAGES))(
-  'what a node keeps of a gap is read down to where it begins, by %s, and the rest says which slot that is',
+  'what a pruned node keeps of a gap is read with %s, and the rest stays open below its first block',
   async (_, most) => {
     const short =
       (list: List): List =>
@@ -77,7 +77,7 @@ test.each(Object.entries(PAGES))(
   },
 );
 
-test('of nodes none of which keeps all the one that keeps most is asked, whichever is named first', async () => {
+test('of several pruned nodes the one that keeps most is read, whichever is named first', async () => {
   const more = await serveRpc({ ledger: stage.chain, port: 0, manners: { firstBlock: 200n } });
   for (const urls of [
     [forgetful.url, more.url],
@@ -90,7 +90,7 @@ test('of nodes none of which keeps all the one that keeps most is asked, whichev
   await more.close();
 });
 
-test('of one address behind which nodes keep less than another nothing counts as read that was not', async () => {
+test('behind one address with nodes pruned at different slots, only slots that were read count as read', async () => {
   const less = await serveRpc({ ledger: stage.chain, port: 0, manners: { firstBlock: 120n } });
   const lists = rpcOf([less.url]).getSignaturesForAddress;
   let left = 10;
@@ -98,7 +98,7 @@ test('of one address behind which nodes keep less than another nothing counts as
     const [address, before, wanted, read] = asked;
     const kept = await list(...asked);
     left -= 1;
-    // The first few times one node answers from where it keeps blocks, and another answers the list.
+    // For the first requests one node answers which blocks it keeps, and another, which keeps fewer, answers the list.
     if (left < 0) return kept;
     const { keptFrom: _, ...other } = read ?? {};
     return lists(address, before, wanted, other);
@@ -107,7 +107,7 @@ test('of one address behind which nodes keep less than another nothing counts as
   await less.close();
 });
 
-test('where no time is told of the slot that a node begins with, that of what is listed above it is', async () => {
+test('without getBlockTime the rest of a gap gets the block time of the lowest transaction that was read', async () => {
   forgetful.faults.behave({ lacks: ['getBlockTime'] });
   const { last, slots } = await closing(whole, [forgetful.url]);
   forgetful.faults.behave({ lacks: [] });
@@ -115,7 +115,7 @@ test('where no time is told of the slot that a node begins with, that of what is
   expect(last).toMatchObject({ toSlot: FIRST_KEPT - 1n, toTime: time });
 });
 
-test('of what nothing was done in nothing is read, and it counts as read', async () => {
+test('the kept part of a gap counts as read where the node lists no transaction in it', async () => {
   const quiet: Gap = { fromSlot: 0n, toSlot: stage.chain.tip().slot - 33n, toTime: null };
   const none =
     (list: List): List =>
@@ -126,7 +126,7 @@ test('of what nothing was done in nothing is read, and it counts as read', async
   expect([slots, last]).toMatchObject([[], { toSlot: FIRST_KEPT - 1n, before: null, closed: false }]);
 });
 
-test('of one that forgets a slot with each question nothing counts as read that was not', async () => {
+test('over a node that prunes one more slot at each check, only slots that were read count as read', async () => {
   let first = FIRST_KEPT;
   const { failure, slots, last } = await closing(
     whole,

@@ -9,7 +9,7 @@ import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import { awaited } from '../../support/awaited.ts';
 import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
 
-test('history that fails again and again says what it waits for, in words of ours, until it goes on', async () => {
+test('history that keeps failing reports a stall reason without the URL of the node, and clears it once it goes on', async () => {
   const stage = await openStreamStage({ seed: 'stalled', policies: 3 });
   await stage.live(20);
   const { slot: toSlot } = stage.chain.tip();
@@ -40,7 +40,7 @@ test('history that fails again and again says what it waits for, in words of our
   await stage.close();
 });
 
-test('history that waits for a chain that stands says so, until the chain goes on', async () => {
+test('history that waits 30 s for a chain that stands still reports it, and clears that once the chain goes on', async () => {
   const stage = await openStreamStage({ seed: 'unsettled', policies: 3 });
   await stage.live(20);
   const { slot: toSlot } = stage.chain.tip();
@@ -71,7 +71,7 @@ test('history that waits for a chain that stands says so, until the chain goes o
   await stage.close();
 });
 
-test('a slot that is open again for a transaction that could not be read is closed again', async () => {
+test('a closed slot that is reopened for an unreadable transaction is closed again; a stale stored gap is ignored', async () => {
   const stage = await openStreamStage({ seed: 'unread-again', policies: 3 });
   await stage.live(40);
   for (let made = 0; made < 80; made += 1) await stage.chain.produce([]);
@@ -104,10 +104,13 @@ test('a slot that is open again for a transaction that could not be read is clos
   await stage.close();
 });
 
-/** What is said of tries that fail, from the second on, until a place that is not known is given up; and once more. */
+/**
+ * Stall reasons until the refusals end. The first failure is not reported: it takes one failure more than the number
+ * after which an unknown place is given up.
+ */
 const MOST_LOST = 3;
 
-describe('a place that a node refuses', () => {
+describe('when a node refuses the signature from which a list goes on', () => {
   let stage: StreamStage;
   let real: Rpc;
   let place: string;
@@ -124,7 +127,10 @@ describe('a place that a node refuses', () => {
   });
   afterAll(() => stage.close());
 
-  /** Closes the gap over a node that refuses the place until so much was said of it: what was listed, and what was said. */
+  /**
+   * Closes the gap over a node that refuses the place until `most` stall reasons were reported.
+   * @returns the places from which lists were asked, and the reasons
+   */
   async function closed(refusal: RpcError, most: number) {
     const lists: (string | null)[] = [];
     const said: (string | null)[] = [];
@@ -154,7 +160,7 @@ describe('a place that a node refuses', () => {
   const away = () =>
     new RpcError('refused', 'Failed to query long-term storage; please try again', { code: -32019 });
 
-  test('because its storage of old history is away is gone on from, and named as what is waited for', async () => {
+  test('as its storage is unreachable, the same signature is asked for again, and the stall reason says so', async () => {
     const { lists, said } = await closed(away(), MOST_LOST);
     expect(lists).not.toContain(null);
     const reason = `SOLANA_RPC_URL (does not reach its storage of what is older than ${place}, error -32019)`;
@@ -162,7 +168,7 @@ describe('a place that a node refuses', () => {
     expect(said.at(-1)).toBe(null);
   });
 
-  test('so, as what was stored behind a window, does not have that window looked for from the newest', async () => {
+  test('as its storage is unreachable, verification fails instead of listing its window from the newest', async () => {
     const lists: (string | null)[] = [];
     const rpc: Rpc = {
       ...real,
@@ -180,7 +186,7 @@ describe('a place that a node refuses', () => {
   });
 
   test.each([-32020, -32602, -32603, null])(
-    'for another reason (%s) is given up, and the list begins anew',
+    'for another reason (error %s), the list begins anew from the newest in the end',
     async (code) => {
       const refusal = new RpcError('refused', 'Transaction not found', { code });
       const { lists, said } = await closed(refusal, Number.POSITIVE_INFINITY);

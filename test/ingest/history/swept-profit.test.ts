@@ -68,7 +68,7 @@ test(`the profit of one sweep follows from the states around any run of sweeps (
   );
 });
 
-test('those that nothing settles keep no later ones from their turn', async () => {
+test('sweeps that cannot be settled do not hold up later ones: rounds reach all of them, then start over', async () => {
   const all = Array.from({ length: 120 }, (_, at) => ({
     ...{ slot: BigInt(at), signature: `signature ${at}`, policies: ['policy'] },
   }));

@@ -25,7 +25,7 @@ afterAll(() => stage.close());
 
 type List = (before: string | null, page: SignatureInfo[]) => SignatureInfo[] | Promise<SignatureInfo[]>;
 
-/** What is listed of the gap where a node changes its pages like this. */
+/** The signatures that are listed of the gap. @param made how the node changes its pages */
 async function listed(made: List = (_, page) => page, of = rpc, limit = PAGE): Promise<string[]> {
   const changed: Rpc = {
     ...of,
@@ -39,13 +39,13 @@ async function listed(made: List = (_, page) => page, of = rpc, limit = PAGE): P
   return found;
 }
 
-describe('a list that', () => {
+describe('a list of signatures that', () => {
   test('names a signature twice, at the end of a page or inside, is read as if it named it once', async () => {
     const twice: List = (_, page) => page.flatMap((info, at) => (at % 3 === 0 ? [info, info] : [info]));
     expect(await listed(twice)).toEqual(await listed());
   });
 
-  test('begins anew whatever place it is asked from is not taken for one that ends', async () => {
+  test('starts from the newest whatever place it is asked from is an error, not the end of history', async () => {
     const { programId } = stage.chain;
     const deaf =
       (limit: number): List =>
@@ -55,7 +55,7 @@ describe('a list that', () => {
     await expect(listed(deaf(1_000), rpc, 1_000)).rejects.toThrow(PlaceUnknownError);
   });
 
-  test('has by then what it lacked just below a place brings that too', async () => {
+  test('lacks a signature at the end of a page but starts the next page with it loses nothing', async () => {
     const all = await rpc.getSignaturesForAddress(stage.chain.programId, null, 1_000);
     // Pages overlap by one: the last but one of the third page, or of a later one.
     const missing = all.find(({ failed }, at) => at > 2 * PAGE && at % (PAGE - 1) === PAGE - 2 && !failed);
@@ -65,8 +65,8 @@ describe('a list that', () => {
   });
 });
 
-describe('of several nodes', () => {
-  test('one that has forgotten what is old ends no list, and one that keeps it goes on with it', async () => {
+describe('several nodes', () => {
+  test('a pruned node does not end the list: one that keeps all goes on with it, and without that it is an error', async () => {
     const forgetful = await serveRpc({ ledger: stage.chain, port: 0, manners: { firstBlock: 60n } });
     const both = createRpc([forgetful.url, stage.rpc.url], { commitment: 'confirmed' });
     expect(await listed(undefined, both)).toEqual(await listed());
@@ -76,14 +76,14 @@ describe('of several nodes', () => {
   });
 });
 
-describe('a transaction', () => {
+describe('a transaction fetched over RPC', () => {
   const [one, other] = [3, 4];
   const infoOf = (at: number) => {
     const { signature, slot } = ledgerTransactions(stage.chain)[at] as { signature: string; slot: bigint };
     return { signature, slot, blockTime: null };
   };
 
-  test('is read where it is the one that was listed, of the slot that it was listed in', async () => {
+  test('is refused unless its signature and its slot are those that were listed', async () => {
     const info = infoOf(one);
     expect(await fetchTransaction(rpc, info, 0, null)).toMatchObject({ slot: info.slot });
     const another = { getTransaction: () => rpc.getTransaction(infoOf(other).signature) };
@@ -92,7 +92,7 @@ describe('a transaction', () => {
     await expect(fetchTransaction(rpc, elsewhere, 0, null)).rejects.toThrow(info.signature);
   });
 
-  test('has no index where the node tells one that is none', async () => {
+  test('has no index if the node sends an invalid transactionIndex', async () => {
     const info = infoOf(one);
     const indexOf = async (transactionIndex: unknown) => {
       const told = {
@@ -105,7 +105,7 @@ describe('a transaction', () => {
     for (const none of [-1, 0.5, 2 ** 32, '7', null, undefined]) expect(await indexOf(none)).toBeNull();
   });
 
-  test('has no time where it tells another than the list', async () => {
+  test('has no block time if its own and that of the list are far apart', async () => {
     const info = infoOf(one);
     const { blockTime } = await fetchTransaction(rpc, info, 0, null);
     const listedAt = async (time: number) =>

@@ -35,7 +35,7 @@ interface Manners {
   upTo?: bigint;
 }
 
-/** Tries to close a gap: what was logged, whether it closed, and the places from which lists were asked. */
+/** Tries to close a gap. @returns what was logged, whether it closed, and the places from which lists were asked */
 async function tryClosing(gap: Gap, { unread = [], unlisted = [], most = 1_000, upTo }: Manners) {
   const records: LogRecord[] = [];
   const told: UnreadGap[] = [];
@@ -80,9 +80,9 @@ const deep = (alone: boolean): SignatureInfo =>
     return index > 40 && !failed && all[index - 1]?.slot !== slot && (alone ? beside === 1 : beside > 1);
   }) as SignatureInfo;
 
-// They wait for what is tried again.
+// Concurrent, as each waits for the pauses between tries.
 describe.concurrent('a transaction that cannot be read', () => {
-  test('is looked for from just above its slot when it is tried again, however much came since', async () => {
+  test('is retried from the signature just above its slot, and its gap closes once it is read', async () => {
     const one = deep(true);
     const first = await tryClosing(gapOf(one), { unread: [one.signature], most: 10 });
     expect(first.failure?.message).toContain('cannot be read');
@@ -100,14 +100,14 @@ describe.concurrent('a transaction that cannot be read', () => {
     expect(mended.isClosed).toBe(true);
   });
 
-  test('so it is where it was among others of a wider gap, at its top too', async () => {
+  test('at the top of a wider gap gets a gap that is retried from the signature just above its slot', async () => {
     const one = deep(true);
     const wide = { ...gapOf(one), fromSlot: 0n };
     const { told } = await tryClosing(wide, { unread: [one.signature] });
     expect(told).toMatchObject([{ signature: one.signature, before: all[at(one.signature) - 1]?.signature }]);
   });
 
-  test('where nothing was above it yet it has such a place once there is something', async () => {
+  test('at the tip gets a signature to be retried from once there is a newer one, and the log is told it', async () => {
     const one = deep(true);
     const first = await tryClosing(gapOf(one), { unread: [one.signature], upTo: one.slot });
     expect(first.left).toMatchObject({ signature: one.signature, before: null });
@@ -117,7 +117,7 @@ describe.concurrent('a transaction that cannot be read', () => {
     expect(again.gaps).toMatchObject([{ before, closed: false, obstacle: { signature: one.signature } }]);
   });
 
-  test('has its slot named by it once the one that named it is read, and the log is told of each once', async () => {
+  test('names the gap of its slot once the one that named it before is read, and the log is told once', async () => {
     const newest = deep(false);
     const oldest = all.findLast(({ slot }) => slot === newest.slot) as SignatureInfo;
     const both = [newest.signature, oldest.signature];
@@ -133,7 +133,7 @@ describe.concurrent('a transaction that cannot be read', () => {
     }
   });
 
-  test('is not taken for none where a list from a place lacks it, but where two from the newest do', async () => {
+  test('keeps its gap if a list from the signature above lacks it; lists from the newest without it close the gap', async () => {
     const one = deep(true);
     const unread = [one.signature];
     const { left } = await tryClosing(gapOf(one), { unread });
@@ -145,7 +145,7 @@ describe.concurrent('a transaction that cannot be read', () => {
   });
 
   test.each([1, 2, 3, 5, 8])(
-    'has nothing of its slot above its place, %i signatures a page',
+    'is retried from a signature above its slot, never one inside it (%i signatures a page)',
     async (most) => {
       const listed: Partial<Rpc> = {
         getSignaturesForAddress: (address, before, limit, options) =>
@@ -162,7 +162,7 @@ describe.concurrent('a transaction that cannot be read', () => {
     },
   );
 
-  test('is read with what else is of its slot where a page ended inside that', async () => {
+  test('is read on retry even if a page of signatures ended inside its slot', async () => {
     const one = deep(false);
     const wide: Gap = {
       ...gapOf(one),

@@ -14,7 +14,7 @@ const FROM = 101n;
 const logger = createLogger('silent', 'test');
 const gapTo = (toSlot: bigint): Gap => ({ fromSlot: FROM, toSlot, toTime: null });
 
-/** Gaps of a chain without the program's transactions, what happens to them in words, and the stored state. */
+/** A gap closer on a chain without transactions of the program, what it does in words, and the stored state. */
 function closing() {
   const done: string[] = [];
   const stored: { place?: GapPlace } = {};
@@ -92,7 +92,7 @@ const NARROW = ['open to 101', 'read to 101', 'closed to 101'];
 /** A closing names the first slot. */
 const WIDE = ['open to 4000', 'read to 4000', 'closed to 101'];
 
-test('a gap that reaches further than one that was closed from its first slot on is read too', async () => {
+test('a wider gap is read even if one with the same first slot was closed before', async () => {
   const { done, stored, open, idle } = closing();
   open(FROM);
   await idle();
@@ -103,7 +103,7 @@ test('a gap that reaches further than one that was closed from its first slot on
   expect(stored.place?.closed).toBe(true);
 });
 
-test('one that is open is closed no more once another that reaches further is', async () => {
+test('an open gap gives way to a wider one with the same first slot, and only the wider one is closed', async () => {
   const { done, open, hold, asked, idle } = closing();
   const go = hold();
   open(FROM);
@@ -114,7 +114,7 @@ test('one that is open is closed no more once another that reaches further is', 
   expect(done.filter((words) => words !== 'read to 101')).toEqual(['open to 101', ...WIDE]);
 });
 
-test('one that the log does not have yet when another that reaches further comes is not read', async () => {
+test('a gap is not read if a wider one comes before the log has it', async () => {
   const { done, open, idle } = closing();
   open(FROM);
   open(4_000n);
@@ -122,7 +122,7 @@ test('one that the log does not have yet when another that reaches further comes
   expect(done).toEqual(['open to 101', ...WIDE]);
 });
 
-test('of slots that are read already nothing is told, and what the store says of them is old', async () => {
+test('a gap within slots already read is neither logged nor read; a wider one in the store is read', async () => {
   const { gaps, done, open, idle } = closing();
   open(4_000n);
   await idle();
@@ -136,7 +136,7 @@ test('of slots that are read already nothing is told, and what the store says of
   expect(done).toEqual([...WIDE, 'read to 5000', 'closed to 101']);
 });
 
-test('of one that is open here the store alone widens nothing: who widened it there reads it', async () => {
+test('an open gap is not widened by the store alone: the process that widened it reads the rest', async () => {
   const { gaps, done, open, hold, asked, idle } = closing();
   const go = hold();
   open(FROM);
@@ -147,7 +147,7 @@ test('of one that is open here the store alone widens nothing: who widened it th
   expect(done).toEqual(NARROW);
 });
 
-test('one that was closed here and that another opens again is read, once the store has that it was closed', async () => {
+test('a gap closed here and reopened by another process is read once the store has applied the closing', async () => {
   const { done, stored, append, open, look, idle } = closing();
   open(4_000n);
   await idle();
