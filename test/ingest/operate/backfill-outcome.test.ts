@@ -22,7 +22,7 @@ import type { GapRecord, LogRecord } from '../../../schemas/records.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { ledgerTransactions } from '../support/ledger-facts.ts';
 
-/** Most of them wait for transactions that are tried again. */
+/** Concurrent, as most of them wait for the pauses between tries of a transaction. */
 const test = inTurn.concurrent;
 
 let chain: Chain;
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => chain.close());
 
-/** What an operator sees of how far it is. */
+/** The progress that an operator sees. */
 function watched() {
   let shown = '';
   const write = (text: string) => {
@@ -65,7 +65,7 @@ const keeping = (kept: Cursor | null): CursorFile => ({
   remove: () => {},
 });
 
-/** A store of a run's position, and a signal that is given as it is first written. */
+/** A cursor in memory, and a signal that aborts when it is first written. */
 function endedAtFirstPlace() {
   const stop = new AbortController();
   let kept: Cursor | null = null;
@@ -116,7 +116,7 @@ async function run(
   return { done, records, said };
 }
 
-test('of what is whole there is one line; of each gap that stays open one with what to do', async () => {
+test('the output is one summary line, and one line with advice for each gap that stays open', async () => {
   const [below, inside, above] = [open(1n, 30n), open(40n, 50n), open(tip - 20n, tip - 10n)];
   const { out, err } = await backfilled(0n, [inside]);
   expect(out).toEqual([expect.stringMatching(/^\d+ accounts, \d+ transactions; gaps closed: 40 to 50$/)]);
@@ -128,7 +128,7 @@ test('of what is whole there is one line; of each gap that stays open one with w
   ]);
 });
 
-test('what a gap was closed without, for history was to begin later, is told as read once it is', async () => {
+test('the part of a gap that PROGRAM_START_SLOT had left out is reported as closed once it is read', async () => {
   const clipped = [
     { fromSlot: 5n, firstSlot: 20n },
     { fromSlot: 12n, firstSlot: 20n },
@@ -146,7 +146,7 @@ test('what a gap was closed without, for history was to begin later, is told as 
   expect(gapAfter(begun, closing as GapRecord)).toMatchObject({ closed: true, obstacle: null });
 });
 
-test('a transaction that cannot be read is named, with its slot, and its gap is not called closed', async () => {
+test('a transaction that cannot be read is reported with its slot, whose gap stays open', async () => {
   const { signature, slot } = ledgerTransactions(chain)[5] as { signature: string; slot: bigint };
   const withheld = { affects: (one: string) => one === signature, times: 1_000 };
   const { out, err, records } = await backfilled(0n, [open(slot, slot)], { withheld });
@@ -157,7 +157,7 @@ test('a transaction that cannot be read is named, with its slot, and its gap is 
   expect(records.filter(({ kind }) => kind === 'gap')).toMatchObject([{ fromSlot: slot, closed: false }]);
 });
 
-test('a transaction that cannot be read and that the index has whole is no gap, and all is well', async () => {
+test('a transaction that cannot be read but that the index has opens no gap and is not reported', async () => {
   const { signature } = ledgerTransactions(chain)[5] as { signature: string };
   const withheld = { affects: (one: string) => one === signature, times: 1_000 };
   const store = storeOf([], () => [signature]);
@@ -166,7 +166,7 @@ test('a transaction that cannot be read and that the index has whole is no gap, 
   expect(err).toEqual([]);
 });
 
-test('of several that cannot be read in a slot its gap names one that the index lacks, and each of those is told', async () => {
+test('of several unreadable transactions in a slot, each that the index lacks is reported, and one names the gap', async () => {
   const [slot, ofSlot] = [...Map.groupBy(ledgerTransactions(chain), (one) => one.slot)].find(
     ([, all]) => all.length > 2 && all.length < 8,
   ) as [bigint, { signature: string }[]];
@@ -184,7 +184,7 @@ test('of several that cannot be read in a slot its gap names one that the index 
   }
 });
 
-test('one that the index has by the end is told no more, and its gap is closed', async () => {
+test('an unreadable transaction that the index has by the end is not reported, and its gap is closed', async () => {
   const { signature, slot } = ledgerTransactions(chain)[5] as { signature: string; slot: bigint };
   const withheld = { affects: (one: string) => one === signature, times: 1_000 };
   let asked = 0;
@@ -204,23 +204,26 @@ test('one that the index has by the end is told no more, and its gap is closed',
 test.each([
   ['does not show its gap yet', 0n, []],
   ['shows a wider one that was there before', 3n, [3n]],
-])('one that the index has by the end is closed by its name where that %s', async (_, width, wider) => {
-  const { signature, slot } = ledgerTransactions(chain)[5] as { signature: string; slot: bigint };
-  const withheld = { affects: (one: string) => one === signature, times: 1_000 };
-  let asked = 0;
-  const store: BackfillStore = {
-    ...storeOf(wider.map((more) => open(slot, slot + more))),
-    lacking: async (transactions) => (++asked === 1 ? [...transactions] : []),
-  };
-  const { out, err, records } = await backfilled(0n, [], { withheld }, undefined, { store });
-  expect(err).toEqual([]);
-  expect(out).toEqual([expect.stringMatching(new RegExp(`; gaps closed: ${slot} to ${slot + width}$`))]);
-  expect(records.filter((record) => record.kind === 'gap' && record.closed)).toMatchObject([
-    { fromSlot: slot, toSlot: tip - 32n, obstacle: { type: 'unread', signature } },
-  ]);
-});
+])(
+  'the gap of an unreadable transaction that the index has by the end is closed by name if the index %s',
+  async (_, width, wider) => {
+    const { signature, slot } = ledgerTransactions(chain)[5] as { signature: string; slot: bigint };
+    const withheld = { affects: (one: string) => one === signature, times: 1_000 };
+    let asked = 0;
+    const store: BackfillStore = {
+      ...storeOf(wider.map((more) => open(slot, slot + more))),
+      lacking: async (transactions) => (++asked === 1 ? [...transactions] : []),
+    };
+    const { out, err, records } = await backfilled(0n, [], { withheld }, undefined, { store });
+    expect(err).toEqual([]);
+    expect(out).toEqual([expect.stringMatching(new RegExp(`; gaps closed: ${slot} to ${slot + width}$`))]);
+    expect(records.filter((record) => record.kind === 'gap' && record.closed)).toMatchObject([
+      { fromSlot: slot, toSlot: tip - 32n, obstacle: { type: 'unread', signature } },
+    ]);
+  },
+);
 
-test('where the index shows a gap of the slot by another name, it is closed by both', async () => {
+test('a gap that the index shows under another transaction of its slot is closed by both names', async () => {
   const [slot, ofSlot] = [...Map.groupBy(ledgerTransactions(chain), (one) => one.slot)].find(
     ([, all]) => all.length > 2 && all.length < 8,
   ) as [bigint, { signature: string }[]];
@@ -241,7 +244,7 @@ test('where the index shows a gap of the slot by another name, it is closed by b
 });
 
 describe('a gap that names a transaction', () => {
-  /** A gap from just above its slot, as ingest keeps it. @param least transactions of the slot */
+  /** A gap with a place just above its slot, as ingest keeps it. @param least fewest transactions in the slot */
   function named(least = 1): UnreadGap {
     const all = ledgerTransactions(chain);
     const { signature, slot } = all.find(
@@ -259,7 +262,7 @@ describe('a gap that names a transaction', () => {
         (await node.getSignaturesForAddress(...asked)).filter(({ signature }) => signature !== without),
     });
 
-  test('is not closed where the list that was read lacks it, and it is told', async () => {
+  test('stays open if the list lacks that transaction, which is reported', async () => {
     const gap = named();
     const { out, err, records } = await backfilled(0n, [gap], {}, listing(gap.signature));
     expect(closings(records)).toEqual([]);
@@ -267,7 +270,7 @@ describe('a gap that names a transaction', () => {
     expect(err).toEqual([expect.stringContaining(`transaction ${gap.signature} cannot be read, and slot`)]);
   });
 
-  test('is closed behind it where it is read, and the closing says so', async () => {
+  test('is closed once that transaction is read, and the closing names it', async () => {
     const gap = named();
     const { err, records } = await backfilled(0n, [gap]);
     expect(err).toEqual([]);
@@ -282,7 +285,7 @@ describe('a gap that names a transaction', () => {
     expect(read.length).toBeGreaterThan(0);
   });
 
-  test('stays open where the index has it and the list lacks it: what else of its slot it lacks nobody knows', async () => {
+  test('stays open if the index has that transaction but the list lacks it: the list may lack others of the slot', async () => {
     const gap = named();
     const store = storeOf([gap], () => [gap.signature]);
     const { out, err, records } = await backfilled(0n, [gap], {}, listing(gap.signature), { store });
@@ -291,7 +294,7 @@ describe('a gap that names a transaction', () => {
     expect(err).toEqual([expect.stringContaining(`transaction ${gap.signature} cannot be read, and slot`)]);
   });
 
-  test('is closed where the index has what cannot be read of its slot, and stays open for another that it lacks', async () => {
+  test('is closed if the index has all that is unreadable in its slot, and stays open for any that it lacks', async () => {
     const gap = named(2);
     const ofSlot = ledgerTransactions(chain).filter(({ slot }) => slot === gap.fromSlot);
     const other = ofSlot.find(({ signature }) => signature !== gap.signature)?.signature as string;
@@ -320,7 +323,7 @@ describe('a gap that names a transaction', () => {
   });
 });
 
-test('a run that was ended leaves to the next what could not be read of what it had passed', async () => {
+test('a run that was stopped leaves its unreadable transactions to the next run, which reports them', async () => {
   const { signature, slot } = ledgerTransactions(chain).at(-6) as { signature: string; slot: bigint };
   const withheld = { affects: (one: string) => one === signature, times: 1_000 };
   const { cursor, signal } = endedAtFirstPlace();
@@ -335,7 +338,7 @@ test('a run that was ended leaves to the next what could not be read of what it 
   expect(records.filter(({ kind }) => kind === 'gap')).toEqual([]);
 });
 
-test('a run that goes on says so, and reads what came since the other began too', async () => {
+test('a run that resumes another says so, and also reads what came since that one began', async () => {
   const cursor = keeping({
     ...{ begunAt: Date.UTC(2026, 0, 2, 3, 4, 5), topSlot: 40n, fromSlot: 0n, toSlot: 20n, unread: [] },
   });
@@ -354,7 +357,7 @@ test('a run that goes on says so, and reads what came since the other began too'
   expect(shown()).toMatch(/transactions 100 %, \d+ of \d+ slots, (.+, )?[1-9]\d* read\n$/);
 });
 
-test('where such a run is ended in turn, the place of it says what is left', async () => {
+test('a resumed run that is stopped again keeps a cursor of what is left', async () => {
   const { cursor, signal } = endedAtFirstPlace();
   const earlier = { begunAt: 5_000, topSlot: 40n, fromSlot: 0n, toSlot: -1n, unread: [] };
   const going = { ...cursor, read: async () => earlier };
@@ -362,7 +365,7 @@ test('where such a run is ended in turn, the place of it says what is left', asy
   expect(await cursor.read()).toMatchObject({ begunAt: 5_000, topSlot: tip - 32n, fromSlot: 41n });
 });
 
-test('a place is of no log but its own', async () => {
+test('a cursor is ignored if the log has become shorter or was made anew since', async () => {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'cursor-'));
   const log = { end: 100n, firstLater: 100n };
   const cursor = createCursorFile(dataDir, ['job'], {
@@ -391,7 +394,7 @@ test.each([
   ['refuses', 'none'],
   ['does not answer', 'silent'],
 ] as const)(
-  'where a node %s the list of accounts transactions are read all the same, and it is told',
+  'if a node %s the list of accounts, transactions are still read, and the lack of a list is reported',
   async (_, scans) => {
     const { out, err } = await backfilled(0n, [], { scans }, undefined, { patienceMs: 1 });
     expect(out).toEqual([expect.stringMatching(/^1 accounts, [1-9]\d* transactions; gaps closed: none$/)]);
@@ -401,7 +404,7 @@ test.each([
   },
 );
 
-test('a list of accounts that lacks some is told, with what to do', async () => {
+test('a list of accounts that lacks some is reported, with advice', async () => {
   const whole = Number((await backfilled(0n, [])).out[0]?.split(' ')[0]);
   const { out, err } = await backfilled(0n, [], { unlistedOneIn: 3 });
   expect(Number(out[0]?.split(' ')[0])).toBeLessThan(whole);
@@ -410,7 +413,7 @@ test('a list of accounts that lacks some is told, with what to do', async () => 
   ]);
 });
 
-test('what somebody gave the program is in no list by first bytes, and makes none a part', async () => {
+test('an account full of zeros that somebody assigned to the program does not make the list count as incomplete', async () => {
   const given = encodeBase58(new Uint8Array(32).fill(7));
   const owner = decodeKey(chain.programId) as Uint8Array;
   const giving = (node: Rpc): Partial<Rpc> => ({
@@ -427,7 +430,7 @@ test('what somebody gave the program is in no list by first bytes, and makes non
   expect(err).toEqual([]);
 });
 
-test('an account that cannot be read is named, and not counted among those that were', async () => {
+test('an account that cannot be read is reported by address, and not counted as read', async () => {
   const whole = Number((await backfilled(0n, [])).out[0]?.split(' ')[0]);
   const [policy] = [...chain.state().policies.values()];
   const { mint } = policy as { mint: string };
@@ -443,7 +446,7 @@ test('an account that cannot be read is named, and not counted among those that 
   ]);
 });
 
-test('where history was pruned it ends with what to do, behind all that the node has', async () => {
+test('over a pruned node a run reads all that the node has, then fails with advice', async () => {
   const { progress, shown } = watched();
   const ended = backfilled(0n, [], { firstBlock: 30n }, undefined, { progress });
   await expect(ended).rejects.toThrow(

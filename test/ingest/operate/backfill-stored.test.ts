@@ -23,7 +23,7 @@ const read = (name: string, slot: bigint) => ({
 });
 const standing = (name: string, of: number) => ({ slot: '5', signature: signature(name), standing: of });
 
-test('the index has what was read whole in that slot, and of which nobody doubts what it did', async () => {
+test('lacking() returns transactions not stored whole in their slot, and those disputed or struck', async () => {
   const names = ['whole', 'disputed', 'struck', 'decided', 'moved'];
   await store.insert(
     'transactions',
@@ -47,7 +47,7 @@ const cut = (name: string, policies: readonly string[], missing: readonly string
   ...{ signature: signature(name), slot: '7', block_time: TIME, reason: 'cut', policies, missing },
 });
 
-test('it has what came with cut logs, where what that lacks is told of its policies', async () => {
+test('lacking() returns those with cut logs whose missing parts name no policy, and those disputed or struck', async () => {
   const names = ['derived', 'of a policy', 'of nobody', 'doubted', 'gone', 'elsewhere', 'less by now'];
   await store.insert('incomplete_transactions', [
     cut('derived', [], []),

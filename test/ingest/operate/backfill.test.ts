@@ -36,8 +36,8 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 const backfill = (env: Record<string, string>, args: string[] = []) =>
   startCommand('backfill', { DATA_DIR: dataDir, ...env }, args);
 
-describe('without servers backfill stops with a sentence', () => {
-  test('that names the variable', async () => {
+describe('backfill that cannot start', () => {
+  test('stops with a sentence that names the variable which is not set', async () => {
     const servers = {
       KAFKA_BROKERS: '127.0.0.1:1',
       CLICKHOUSE_URL: 'http://127.0.0.1:1/x',
@@ -50,7 +50,7 @@ describe('without servers backfill stops with a sentence', () => {
     }
   });
 
-  test('that names the process which holds DATA_DIR', async () => {
+  test('stops with a sentence that names the process which holds DATA_DIR', async () => {
     const unlock = lockDataDir(dataDir);
     const { code, err } = await backfill({}).ended;
     unlock();
@@ -58,7 +58,7 @@ describe('without servers backfill stops with a sentence', () => {
     expect(err).toMatch(new RegExp(`^DATA_DIR .* is in use by process ${process.pid}[^\n]+\n$`));
   });
 
-  test('that says what is wrong with a flag', async () => {
+  test('stops with a sentence that says what is wrong with a flag', async () => {
     expect((await backfill({}, ['--from-slot', 'x']).ended).err).toBe(
       '--from-slot must be a whole number from 0, not "x"\n',
     );
@@ -139,7 +139,7 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
   const cursors = () => readdirSync(dataDir).filter((name) => /^backfill-.*\.json$/.test(name));
   const succeeded = () => ledgerTransactions(chain);
 
-  test('a run that was killed goes on where it was, brings every transaction and closes the gap of the stream', async () => {
+  test('a run that was killed resumes, reads every transaction and closes the gap of the stream', async () => {
     const tip = chain.tip().slot;
     await writer.append([{ kind: 'gap', fromSlot: 0n, toSlot: tip - 35n, toTime: null, closed: false }]);
     await applied();
@@ -169,7 +169,7 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     expect(await openGaps(store)).toEqual([]);
   });
 
-  test('brings every account of the program and what they lead to, as the chain has them', async () => {
+  test('stores every account that the program owns, and a token account for the bankroll of each policy', async () => {
     const rows = await store.query<{ address: string }>(
       `SELECT address FROM policies FINAL WHERE exists UNION ALL SELECT address FROM venue_accounts FINAL WHERE exists
          UNION ALL SELECT address FROM origins FINAL WHERE exists UNION ALL SELECT address FROM models FINAL WHERE exists
@@ -188,7 +188,7 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     expect(balances).toEqual(policies);
   });
 
-  test('one that is ended before ClickHouse answers says that nothing was read, and ends with 1', async () => {
+  test('a run stopped before ClickHouse answers says that nothing was read, and exits with 1', async () => {
     const waits = backfill({ ...env, CLICKHOUSE_URL: 'http://127.0.0.1:1/x', LOG_LEVEL: 'warn' });
     await awaited(() => {
       if (!waits.said().includes('opening ClickHouse')) throw new Error('it does not ask for ClickHouse yet');
@@ -199,7 +199,7 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     expect(err).toMatch(/\nstopped before anything was read: run it again to go on\n$/);
   });
 
-  test('one ends with 1 once a newer version has brought the database further', async () => {
+  test('a run exits with 1 once a newer version has migrated the database further', async () => {
     const waits = backfill({ ...env, SOLANA_RPC_URL: 'http://127.0.0.1:1', LOG_LEVEL: 'warn' });
     await awaited(() => {
       if (!waits.said().includes('where to begin')) throw new Error('it is not at work yet');

@@ -43,17 +43,17 @@ async function diagnose(
   return lines.map((line) => line.replace(/ +SOLANA_RPC_URL +/, ' '));
 }
 
-/** A spell on every transaction, for so many answers about each. */
+/** Affects every transaction, for this many answers about each. */
 const every = (times: number) => ({ affects: () => true, times });
 
-test('of a node that is well there is one line', async () => {
+test('a healthy node gets a single line, ok', async () => {
   expect(await diagnose({})).toEqual([
     expect.stringMatching(/^ok at slot \d+, history from slot 1, .*: PROGRAM_START_SLOT=\d$/),
   ]);
   expect(await diagnose({ versionOne: true })).toEqual([expect.stringMatching(/^ok/)]);
 });
 
-test('a node of another chain than the stream is told, and what to do', async () => {
+test('a node on another chain than the stream is reported, with advice', async () => {
   const config = readConfig({ SOLANA_RPC_URL: rpc.url });
   const { slot, blockTime } = chain.tip();
   const told = (time: number) =>
@@ -66,7 +66,7 @@ test('a node of another chain than the stream is told, and what to do', async ()
   );
 });
 
-test('of several nodes each line says which it is of', () => {
+test('with several nodes each check is named by the number of its node', () => {
   const config = readConfig({ SOLANA_RPC_URL: `${rpc.url},${rpc.url}` });
   const names = checksOf(config).map(({ variable }) => variable);
   expect(names.filter((name) => name.startsWith('SOLANA'))).toEqual(['SOLANA_RPC_URL 1', 'SOLANA_RPC_URL 2']);
@@ -120,11 +120,11 @@ test.each<[string, Partial<RpcManners>, RegExp]>([
     { withoutTimes: true },
     /^note times: 8 of 8 transactions have no .*; name a node/,
   ],
-])('%s: one line that says what to do, behind that of the node', async (_, manners, line) => {
+])('%s: one line with advice follows the line of the node', async (_, manners, line) => {
   expect(await diagnose(manners)).toEqual([expect.stringMatching(/^ok/), expect.stringMatching(line)]);
 });
 
-test('a node that is old and whose pool lags has a line for each', async () => {
+test('a node that is old and whose pool lags gets a line for each problem', async () => {
   const lines = await diagnose({ mostVersion: 0, pool: [0, 30] });
   expect(lines.map((line) => line.split(':')[0])).toEqual([
     expect.stringMatching(/^ok/),
@@ -133,7 +133,7 @@ test('a node that is old and whose pool lags has a line for each', async () => {
   ]);
 });
 
-test('history that was pruned names the two ways out', async () => {
+test('pruned history fails with two ways out: an archive node, or a later PROGRAM_START_SLOT', async () => {
   expect(await diagnose({ firstBlock: 50n })).toEqual([
     expect.stringMatching(
       /^failed .*before slot 50 is not to be had here; name an archive node .*PROGRAM_START_SLOT to its slot \(the oldest listed here is in 5\d\)/,
@@ -144,7 +144,7 @@ test('history that was pruned names the two ways out', async () => {
   ]);
 });
 
-test('what a node that was pruned lists nothing of, or is not asked for in time, is no less not to be had there', async () => {
+test('a pruned node also fails if it lists nothing, or if its list could not be read in time', async () => {
   const pruned = { firstBlock: chain.tip().slot + 1n };
   expect(await diagnose(pruned)).toEqual([
     expect.stringMatching(
@@ -158,7 +158,7 @@ test('what a node that was pruned lists nothing of, or is not asked for in time,
   ]);
 });
 
-test('a node that lists nothing where PROGRAM_START_SLOT says that there is a transaction is not well', async () => {
+test('a node that lists no transaction of the program fails only if PROGRAM_START_SLOT says there is one', async () => {
   const unlisted = { jumped: { fromSlot: 0n, toSlot: chain.tip().slot } };
   expect(await diagnose(unlisted, { PROGRAM_START_SLOT: '5' })).toEqual([
     expect.stringMatching(
@@ -170,7 +170,7 @@ test('a node that lists nothing where PROGRAM_START_SLOT says that there is a tr
   ]);
 });
 
-test('what was not found out in time of a node that keeps all is said', async () => {
+test('the line of a node that keeps all says if its oldest listed transaction was not found in time', async () => {
   const words = /^ok .*, has the program; how far back it lists transactions of it was not found out$/;
   for (const start of ['0', '5'])
     expect(await diagnose({}, { PROGRAM_START_SLOT: start }, AbortSignal.abort())).toEqual([
@@ -197,7 +197,7 @@ async function inTurns(urls: readonly string[], changed = (reply: string): strin
   };
 }
 
-test('of nodes behind one address of which one has a hole no slot is named as the first but the first', async () => {
+test('behind one address with a node that has a hole, no wrong PROGRAM_START_SLOT is suggested', async () => {
   const [first] = await diagnose({});
   const wanted = /PROGRAM_START_SLOT=(\d+)/.exec(first as string)?.[1];
   expect(wanted).toBeDefined();
@@ -224,8 +224,8 @@ test('of nodes behind one address of which one has a hole no slot is named as th
   await holed.close();
 });
 
-test('a list that strangers’ memos make large is asked for in smaller pages, and that is no matter of a plan', async () => {
-  // Just long enough that a hundred are too large, as the reply is made here within the time of an answer.
+test('a list that memos make too large is read in smaller pages, without a note about the plan', async () => {
+  // Just long enough that a page of a hundred is too large: the reply has to be made within the time of an answer.
   const memo = `"memo":"${'m'.repeat(50_000)}"`;
   let tooLarge = 0;
   const pool = await inTurns([rpc.url], (reply) => {
@@ -239,7 +239,7 @@ test('a list that strangers’ memos make large is asked for in smaller pages, a
   expect(tooLarge).toBeGreaterThan(1);
 });
 
-test('a node that wants to be left alone is, and that is the line', async () => {
+test('a node that answers 429 is asked no more, and the only line says so', async () => {
   const asked = rpc.asked('429');
   expect(await diagnose({ limited: { everyMs: 1_200_000, forMs: 600_000 } })).toEqual([
     expect.stringMatching(
@@ -249,13 +249,13 @@ test('a node that wants to be left alone is, and that is the line', async () => 
   expect(rpc.asked('429') - asked).toBe(1);
 });
 
-test('a node that is not there has one line', async () => {
+test('an unreachable node gets a single line, with advice', async () => {
   expect(await diagnose({}, { SOLANA_RPC_URL: 'http://127.0.0.1:1' })).toEqual([
     expect.stringMatching(/^failed get\w+: .+: is its address right/),
   ]);
 });
 
-test('a node that sends to another address has one line', async () => {
+test('a node that redirects gets a single line, with advice', async () => {
   const moved = await serveAnswers(() => ({ status: 308, headers: { location: 'https://127.0.0.1/' } }));
   expect(await diagnose({}, { SOLANA_RPC_URL: moved.url })).toEqual([
     expect.stringMatching(/^failed get\w+: HTTP 308 .*: it sends to another address; name that one$/),
@@ -263,7 +263,7 @@ test('a node that sends to another address has one line', async () => {
   await moved.close();
 });
 
-test('a transaction that failed before it ran has neither logs nor calls at any node', async () => {
+test('a transaction that failed before it ran is no finding, though it has no logs or inner instructions', async () => {
   const meta = { err: 'MaxLoadedAccountsDataSizeExceeded', innerInstructions: null, logMessages: null };
   const failed = { slot: 5, blockTime: 1, meta, transaction: {} };
   const listed = [{ signature: 'any', slot: 5n, blockTime: 1, failed: true }];

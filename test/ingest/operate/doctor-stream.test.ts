@@ -46,14 +46,14 @@ async function diagnose(
   return lines;
 }
 
-test('of a provider that has everything three lines are ok', async () => {
+test('a provider that offers everything gets three ok lines', async () => {
   const lines = await diagnose({});
   expect(lines).toHaveLength(3);
   for (const line of lines) expect(line).toMatch(/^ok/);
   expect(lines[1]).toMatch(/replay: 8 slots back, kept from slot \d+/);
 });
 
-test('of a chain that has just begun a replay from its first slot is tried', async () => {
+test('on a chain that has just begun, a replay of fewer than 8 slots is tried', async () => {
   await geyser.close();
   chain.close();
   chain = createChain({ dir: null, seed: 'doctor', genesisTime: 1_760_000_000_000 });
@@ -71,11 +71,11 @@ test.each([
   ['out-of-range', /^note.*replay: none .*SOLANA_RPC_URL/],
   ['invalid', /^note.*replay: none .*SOLANA_RPC_URL/],
   ['empty', /^note.*replay: taken, and nothing of the past comes/],
-] as const)('a replay that is %s has one line with what to do', async (replay, line) => {
+] as const)('a replay that is %s gets a note that says what comes of it', async (replay, line) => {
   expect((await diagnose({ replay }))[1]).toMatch(line);
 });
 
-test('a cap is told with the number that the provider takes', async () => {
+test('a limit on addresses is reported with the number that the provider takes', async () => {
   expect((await diagnose({ addresses: 10 }))[2]).toMatch(/^note.*takes 10 addresses .*account_max/);
   expect((await diagnose({ terse: true }))[2]).toMatch(/^note.*takes 7 addresses/);
   expect((await diagnose({ addresses: 0 }))[2]).toMatch(/^note.*takes no addresses/);
@@ -90,43 +90,46 @@ test.each([
     /not beside another stream \(a newer stream .*\): .*a plan with two at a time/,
   ],
   [{ streams: 1 }, /not beside another stream \(.*only 1 allowed\): .*a plan with two at a time/],
-] as const)('a stream of addresses that does not come about has its line (%o)', async (modes, line) => {
-  const [first, , filters] = await diagnose(modes);
-  expect(first).toMatch(/^ok/);
-  expect(filters).toMatch(/^note/);
-  expect(filters).toMatch(line);
-});
+] as const)(
+  'a stream of addresses that the provider refuses or ends gets a note with advice (%o)',
+  async (modes, line) => {
+    const [first, , filters] = await diagnose(modes);
+    expect(first).toMatch(/^ok/);
+    expect(filters).toMatch(/^note/);
+    expect(filters).toMatch(line);
+  },
+);
 
-test('a request that is too large is told with the addresses that fit', async () => {
+test('a limit on the size of a request is reported as the number of addresses that fit', async () => {
   expect((await diagnose({ requestBytes: 4_096 }))[2]).toMatch(/^note.*takes 62 addresses .*account_max/);
 });
 
-test('what the product lives with as it is needs no line of its own', async () => {
+test('a provider with quirks that ingest copes with gets three ok lines', async () => {
   const lines = await diagnose({ replay: 'lenient', named: 1, late: true, servers: 3, nameless: true });
   expect(lines.map((line) => line.slice(0, 2))).toEqual(['ok', 'ok', 'ok']);
 });
 
-test('a limit that is reached says what to do, whatever its words', async () => {
+test('a limit that is reached fails with the words of the provider and advice', async () => {
   geyser.faults.limit('quota of the day is used up');
   expect(await diagnose({})).toEqual([
     expect.stringMatching(/^failed.*quota of the day is used up: end other streams of this token/),
   ]);
 });
 
-test('block metas without a parent have that line', async () => {
+test('block metas without a parent fail with advice', async () => {
   expect(await diagnose({ parentless: true })).toEqual([
     expect.stringMatching(/^failed.*block metas come without their parent, slot \d+: .*ask the provider/),
   ]);
 });
 
-test('a wrong token names its variable', async () => {
+test('a wrong token fails with a line that names YELLOWSTONE_X_TOKEN', async () => {
   expect(await diagnose({}, 'wrong')).toEqual([expect.stringMatching(/^failed.*YELLOWSTONE_X_TOKEN/)]);
 });
 
 test.each([
   ['pings alone come', { pings: true }],
   ['nothing comes', {}],
-] as const)('where %s the node stands still, and the line says so', async (_, modes) => {
+] as const)('if %s, the only line is failed and says that the node stands still', async (_, modes) => {
   geyser.faults.stall(Object.keys(modes).length === 0);
   const enough = { signal: AbortSignal.timeout(700) };
   expect(await diagnose(modes, 'secret', enough as AbortController)).toEqual([
@@ -134,7 +137,7 @@ test.each([
   ]);
 });
 
-test('a provider that cuts off who lags has that line, whatever was tried just then', async () => {
+test('a provider that cuts off slow readers is reported, whichever check was running', async () => {
   expect(await diagnose({ lag: 1 })).toEqual([
     expect.stringMatching(/^failed.*lagged: it cuts off who reads too slowly: .*bandwidth/),
   ]);
@@ -144,7 +147,7 @@ test('a provider that cuts off who lags has that line, whatever was tried just t
     expect(line).toMatch(/^ok|^note.*the stream ended \(lagged\): it cuts off/);
 });
 
-test('as a process too: a stream that was refused and is to be tried again holds it until then', async () => {
+test('the process waits for the retry of a refused stream, then prints all lines and exits with 0', async () => {
   geyser.become({ streams: 1 });
   const slots = setInterval(() => void chain.produce([]), 50);
   const env = { YELLOWSTONE_ENDPOINT: `127.0.0.1:${geyser.port}`, YELLOWSTONE_X_TOKEN: 'secret' };

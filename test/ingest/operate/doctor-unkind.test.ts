@@ -25,13 +25,16 @@ async function diagnose(answers: Answers, scheme = 'http', signal = new AbortCon
   return lines;
 }
 
-test.each(Object.entries(SILENT))('%s: one line that says what to do', async (_, answers) => {
-  expect(await diagnose(answers, 'http', AbortSignal.timeout(500))).toEqual([
-    expect.stringMatching(/^failed.*no slot came in time: .*ask the provider, or name another endpoint$/),
-  ]);
-});
+test.each(Object.entries(SILENT))(
+  '%s: one line that no slot came in time, with advice',
+  async (_, answers) => {
+    expect(await diagnose(answers, 'http', AbortSignal.timeout(500))).toEqual([
+      expect.stringMatching(/^failed.*no slot came in time: .*ask the provider, or name another endpoint$/),
+    ]);
+  },
+);
 
-test.each(Object.entries(ENDING))('%s: one line that says what to do', async (_, [answers]) => {
+test.each(Object.entries(ENDING))('%s: one line with advice', async (_, [answers]) => {
   expect(await diagnose(answers)).toEqual([
     expect.stringMatching(
       /^failed .*: (is host:port right|end other streams|it takes the request and ends it|something answers there|no Yellowstone gRPC server)/,
@@ -39,7 +42,7 @@ test.each(Object.entries(ENDING))('%s: one line that says what to do', async (_,
   ]);
 });
 
-test('asked for TLS, a certificate that nobody trusts and a server without TLS have lines of their own', async () => {
+test('a stream over https: each certificate problem, and a server without TLS, has advice of its own', async () => {
   const of = async (name: string) => diagnose((INSECURE[name] as [Answers, RegExp])[0], 'https');
   expect(await of('a certificate that nobody trusts')).toEqual([
     expect.stringMatching(/^failed.*self-signed certificate.*: have NODE_EXTRA_CA_CERTS name who signed it/),
@@ -62,7 +65,7 @@ test('asked for TLS, a certificate that nobody trusts and a server without TLS h
   expect(await of('no TLS')).toEqual([expect.stringMatching(/^failed.*: is host:port right, and https:/)]);
 });
 
-test('the certificate of a node that is asked over TLS has lines of its own, and no key stands in them', async () => {
+test('a node over https: each certificate problem has advice of its own, in which no key appears', async () => {
   const of = async (name: string) => {
     board.answer((INSECURE[name] as [Answers, RegExp])[0]);
     const lines: string[] = [];

@@ -31,7 +31,7 @@ test('without configuration every endpoint is unset and nothing fails', async ()
   for (const line of lines) expect(line).toMatch(/^unset {3}[A-Z_]+$/);
 });
 
-test('each endpoint has its line: what answers soundly is ok, what does not says why, and no secret shows', async () => {
+test('each endpoint has a line: ok where it answers soundly, else failed with the reason, and no secret shows', async () => {
   server = await serveAnswers(({ path }) => {
     if (path === '/perp/info') {
       return { body: { marginSummary: { accountValue: '0.0', totalNtlPos: '0.0' }, time: 1 } };
@@ -67,13 +67,13 @@ test('each endpoint has its line: what answers soundly is ok, what does not says
   expect(lines.join('\n')).not.toContain('hunter2');
 });
 
-test('TRUST_PROXY that makes all clients one has a line that says so', async () => {
+test('a public URL without TRUST_PROXY fails: all clients would count as one address', async () => {
   const { failed, lines } = await diagnose({ PUBLIC_URL: 'https://api.example' });
   expect(failed).toBe(1);
   expect(lines.at(-1)).toMatch(/^failed {2}TRUST_PROXY .*all clients count as one address/);
 });
 
-test('of a ClickHouse of several replicas without a cluster a second line says what that means', async () => {
+test('a ClickHouse with replicated or shared tables and no CLICKHOUSE_CLUSTER gets a second line, a note', async () => {
   const lineOf = async (engine: string, more: Record<string, string> = {}) => {
     server = await serveAnswers(({ query }) =>
       query.get('query') === 'SELECT version()' ? { body: '26.7.1.1\n' } : { body: `Atomic\n${engine}\n` },
@@ -96,7 +96,7 @@ test('of a ClickHouse of several replicas without a cluster a second line says w
   expect(await lineOf('ReplicatedReplacingMergeTree', { CLICKHOUSE_CLUSTER: 'main' })).toBe('');
 });
 
-test('what comes from outside cannot draw on the terminal', async () => {
+test('control characters in an error are replaced before it is printed', async () => {
   const lines: string[] = [];
   const run = async () => {
     throw new Error('a\u001b[2Jb\nok      FAKE');
@@ -105,7 +105,7 @@ test('what comes from outside cannot draw on the terminal', async () => {
   expect(lines).toEqual(['failed  X  a [2Jb ok      FAKE']);
 });
 
-test('something else that listens is told from a broker', async () => {
+test('checkKafka tells a broker from a web server and from a server that closes the connection', async () => {
   const answers: Record<string, (socket: net.Socket) => void> = {
     web: (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
     broker: (socket) => socket.write(Buffer.from([0, 0, 0, 10, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0])),
@@ -129,7 +129,7 @@ test('something else that listens is told from a broker', async () => {
   });
 });
 
-test('what a database says of a login, a database or a port that is wrong stands in front of what to do', async () => {
+test('advice on a wrong login, database or port follows the words of the database', async () => {
   const said = (words: string, advice = POSTGRES_ADVICE) =>
     withAdvice(advice, () => Promise.reject(new Error(words))).catch((error: Error) => error.message);
   const login = 'put a login of the server into it: ';
@@ -146,7 +146,7 @@ test('what a database says of a login, a database or a port that is wrong stands
 const missing = brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? null : 'brokers were given');
 
 test.skipIf(missing !== null)(
-  `a real broker lets in who has its login, and nobody else${missing === null ? '' : ` (${missing})`}`,
+  `a real broker accepts its login, and other settings fail with advice${missing === null ? '' : ` (${missing})`}`,
   async () => {
     const login = {
       KAFKA_BROKERS: String(await loginBrokers()),
