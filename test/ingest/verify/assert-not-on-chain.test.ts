@@ -85,7 +85,7 @@ async function struck(stored: readonly PlacedTransaction[], { rpc }: ReturnType<
   return found?.struck ?? null;
 }
 
-test('what a node with a hole lacks is struck out by no chance, where others answer behind the same address', async () => {
+test('behind an address that picks a whole node or one with a hole at random, nothing is struck', async () => {
   const random = createRandom(SEED);
   const counts = new Map<number | null, number>();
   for (let round = 0; round < 200; round += 1) {
@@ -98,7 +98,7 @@ test('what a node with a hole lacks is struck out by no chance, where others ans
   expect([...counts.keys()].sort(), `GHOSTS_SEED=${SEED}`).toEqual([0, null]);
 });
 
-test('nor where they take turns, whichever comes first', async () => {
+test('behind an address whose whole nodes and ones with a hole take turns, nothing is struck', async () => {
   const one = ON_CHAIN.filter(({ slot }) => slot !== 1_001n);
   for (const turns of [
     [holed, whole],
@@ -112,7 +112,7 @@ test('nor where they take turns, whichever comes first', async () => {
     }
 });
 
-test('what none of them has is struck out once all was asked three times', async () => {
+test('a transaction that no node has is struck after three rounds, each asking for it three times', async () => {
   const address = addressOf(() => whole);
   expect(await struck([...ON_CHAIN, GHOST], address)).toBe(1);
   expect(address.asked.filter((method) => method === 'getTransaction')).toHaveLength(9);
@@ -124,7 +124,7 @@ test('what none of them has is struck out once all was asked three times', async
   expect(lists).toBe(3 * (listOnce + 1));
 });
 
-test('what a list lacks and a later one has stays, though no node tells the transaction itself', async () => {
+test('a transaction that a later list has is not struck, though no node returns it', async () => {
   for (const rounds of [1, 2]) {
     let told = 0;
     const address = addressOf((method) => {
@@ -141,12 +141,15 @@ test('what a list lacks and a later one has stays, though no node tells the tran
 test.each([
   ['a block 16 slots behind it', 1_116, 1],
   ['none before the 17th, as where each of them has a hole', 1_117, null],
-])('what the chain dropped is struck out by what nodes show: %s', async (_, next, expected) => {
-  const skipping: Backend = (slot) => slot < 1_095 || slot >= next;
-  expect(
-    await struck(
-      [...ON_CHAIN, GHOST],
-      addressOf(() => skipping),
-    ),
-  ).toBe(expected);
-});
+])(
+  'a transaction in a slot without blocks is struck if a block follows within 16 slots: %s',
+  async (_, next, expected) => {
+    const skipping: Backend = (slot) => slot < 1_095 || slot >= next;
+    expect(
+      await struck(
+        [...ON_CHAIN, GHOST],
+        addressOf(() => skipping),
+      ),
+    ).toBe(expected);
+  },
+);

@@ -32,7 +32,7 @@ function counted(onTaken = () => {}, signal = AbortSignal.any([])) {
 const ABOUT_A_HOLE: ReadOptions = { commitment: 'finalized', keptFrom: 40n, processedAt: 40n };
 const jump = () => stage.rpc.faults.behave({ jumped: { fromSlot: 20n, toSlot: 50n } });
 
-test('each request about a window takes its turn, also what asks how far back the node keeps', async () => {
+test('each request to list a window takes from the budget, also those for how far back the node keeps', async () => {
   const { rpc, taken, asked } = counted();
   const { programId } = stage.chain;
   const { signal } = new AbortController();
@@ -42,17 +42,17 @@ test('each request about a window takes its turn, also what asks how far back th
   expect(taken()).toBe(asked());
 });
 
-test('so does each about what is to be struck out', async () => {
+test('each check of the blocks around a slot takes from the budget', async () => {
   jump();
   const { rpc, taken, asked } = counted();
   const reading = rpc.getSignaturesForAddress(stage.chain.programId, null, 1, ABOUT_A_HOLE);
   await expect(reading).rejects.toThrow('no time of a block about');
   expect(taken()).toBeGreaterThan(10);
-  // It does not get as far as the list.
+  // One was taken for the list, which is not asked for as a check fails first.
   expect(taken() - 1).toBe(asked());
 });
 
-test('one that is to end asks for no more', async () => {
+test('an aborted reading sends no more requests', async () => {
   jump();
   const stop = new AbortController();
   const { rpc, taken, asked } = counted(() => {

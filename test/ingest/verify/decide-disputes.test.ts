@@ -12,7 +12,7 @@ const disputed = {
   stored: { disputed: { index: 3 } },
 } as Parameters<typeof decideDispute>[0];
 
-/** A node's answer of a transaction in which another program calls ours, with another meta. */
+/** A node's answer for a transaction in which another program calls ours. @param meta replaces parts of its meta */
 function reading(meta: object): TransactionRecord {
   const told = JSON.parse(
     Buffer.from(toJson(run([theirs({ call: ours({ emitCpi: credit(1) }) })]), false)).toString(),
@@ -24,7 +24,7 @@ function reading(meta: object): TransactionRecord {
   };
 }
 
-test('a reading that tells all decides, and one of a node that records neither logs nor calls does not', async () => {
+test('a complete reading decides a dispute, and one without logs and inner instructions does not', async () => {
   const decide = (meta: object) => decideDispute(disputed, PROGRAM, async () => reading(meta));
   expect(await decide({})).toMatchObject({ standing: 'decides', index: 3 });
   const told = await decide({ logMessages: null, innerInstructions: null });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Params, Store } from '../../../clickhouse/client.ts';
 import { storedState } from '../../../ingest/stream/stored-state.ts';
 
-test('what is stored of many transactions that the chain has not is asked for in pieces that fit a question', async () => {
+test('traces of 2001 transactions to strike are queried at most 500 at a time, each in its own slot', async () => {
   const asked: number[] = [];
   const query = async (sql: string, params: Params = {}) => {
     const signatures = params.signatures as string[];

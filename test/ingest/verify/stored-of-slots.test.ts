@@ -37,7 +37,7 @@ const write = (name: string, has_index: number, block_time: number | null, polic
   ...{ tx_index: 0, has_index, block_time },
 });
 
-test('of several readings the highest stands, of the same the last one, in whatever parts they are', async () => {
+test('of several rows the highest rank counts, of equal ranks the newest, before and after parts are merged', async () => {
   const { placeUnknown, placeKnown, struck } = READING;
   const inserts = [
     // Some are read again, once beside another's row; of two that are alike the last has no time.
@@ -74,7 +74,7 @@ test('of several readings the highest stands, of the same the last one, in whate
   expect(await answers()).toEqual(expected);
 });
 
-test('of what the table holds beside them no more than slots is read', async () => {
+test('queries for a few slots read less than a fifth of the bytes that all places in the table take', async () => {
   const many = `SELECT base58Encode(repeat(reinterpretAsString(sipHash64(number)), 4)) AS one,
     toUInt64(5000 + number) AS slot, leftPad(toString(number), 88, 'x') AS signature FROM numbers(${ROWS})`;
   await store.command(

@@ -96,7 +96,7 @@ const indexedTo = (last: bigint): Rpc => ({
   },
 });
 
-/** A node that lists these and answers half of each. */
+/** A node that lists these and returns each without its meta. */
 const unreadable = (some: readonly PlacedTransaction[]): Rpc => ({
   ...rpc,
   getTransaction: async (signature, read) =>
@@ -116,15 +116,15 @@ async function readAgain(stored: readonly PlacedTransaction[]) {
   return read;
 }
 
-describe('what is stored, beside what is final on the chain', () => {
-  test('is verified where both say the same, up to 32 slots before what is final', async () => {
+describe('the comparison of what is stored with what is final on the chain', () => {
+  test('verifies slots where both agree, up to 32 slots before the finalized tip', async () => {
     const slot = stage.chain.tip().slot - 64n;
     const { found, records } = await verify(listed);
     expect(found).toEqual({ slot, read: 0, struck: 0, more: false });
     expect(records).toEqual([{ kind: 'verified', slot, struck: [] }]);
   });
 
-  test('gets what it lacks, and loses what the chain does not have, in this order', async () => {
+  test('reads what is missing, then strikes what the chain does not have', async () => {
     const lost = listed[5] as PlacedTransaction;
     const moved = { ...(listed[9] as PlacedTransaction), slot: 3n };
     const stored = [...listed.filter((one) => one !== lost), moved, GHOST];
@@ -134,7 +134,7 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(records.at(-1)).toMatchObject({ kind: 'verified', struck: [moved, GHOST] });
   });
 
-  test('is compared again where something came late for it, once that is applied, and by the next process', async () => {
+  test('looks at a slot again once a late transaction is applied; a new process looks at recent slots again', async () => {
     const slot = stage.chain.tip().slot - 64n;
     const late = createLateSlots();
     const stored = [...listed, GHOST];
@@ -155,7 +155,7 @@ describe('what is stored, beside what is final on the chain', () => {
     });
   });
 
-  test('gets what it lacks in the order of the list where no node tells an index, what is read again in its place too', async () => {
+  test('gives transactions without an index their order in the slot by the list, also those read again', async () => {
     const inOrder = [...Map.groupBy(listed, ({ slot }) => slot).values()]
       .filter((of) => of.length > 1 && having('effects').slot >= (of[0]?.slot ?? 0n))
       .map((of) => of.toReversed());
@@ -183,7 +183,7 @@ describe('what is stored, beside what is final on the chain', () => {
     );
   });
 
-  test('is read again where it has no time and the node knows one by now', async () => {
+  test('reads a transaction without a block time again if the node knows the time by now', async () => {
     const undated = { ...(listed[5] as PlacedTransaction), undated: true };
     const stored = [...listed.filter((_, at) => at !== 5), undated];
     const { found, records } = await verify(stored);
@@ -194,7 +194,7 @@ describe('what is stored, beside what is final on the chain', () => {
     expect((await verify(stored)).found).toMatchObject({ read: 0, struck: 0 });
   });
 
-  test('is read again where the process that wrote it may not have come to its end, whatever its time', async () => {
+  test('reads a transaction again that may be written in part only, even if the node knows no time', async () => {
     const unwritten = { ...(listed[5] as PlacedTransaction), unwritten: true };
     const stored = [...listed.filter((_, at) => at !== 5), unwritten];
     stage.rpc.faults.behave({ withoutTimes: true });
@@ -203,7 +203,7 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(signaturesIn(records)).toEqual([unwritten.signature]);
   });
 
-  test('stands where the list marks it wrongly: whether it failed a transaction says itself', async () => {
+  test('ignores a wrong mark in the list: whether a transaction failed is taken from itself', async () => {
     stage.rpc.faults.behave({ mismarkedOneIn: 1 });
     expect((await verify(listed)).found).toMatchObject({ read: 0, struck: 0 });
     const lost = having('effects');
@@ -212,7 +212,7 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(signaturesIn(records)).toEqual([lost.signature]);
   });
 
-  test('has those accounts read again that a transaction wrote of which the stream brought nothing', async () => {
+  test('has accounts read again that were written by a transaction of which the stream brought nothing', async () => {
     const [lost, late] = [having('effects'), listed[5] as PlacedTransaction];
     const slot = stage.chain.tip().slot - 64n;
     const others = listed.filter((one) => one !== lost && one !== late);
@@ -220,7 +220,7 @@ describe('what is stored, beside what is final on the chain', () => {
       `${accountOf(decodeBase58(lost.signature) as Uint8Array)} at ${slot}`,
     ]);
     expect(await readAgain(listed)).toEqual([]);
-    // Unseen changes are logged before the strike: after it they could not be found any more.
+    // Unseen changes are logged before the transaction: once it is stored, nothing shows that the stream left it out.
     const accounts = { writtenBy: () => [key('one')], read: () => {}, readAll: () => {} };
     const { records } = await verify(others, { accounts });
     expect(records.map(({ kind }) => kind)).toEqual([
@@ -233,7 +233,7 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(records).toContainEqual({ kind: 'unseen', address: rawKey('one'), slot: lost.slot });
   });
 
-  test('has them read also where it breaks off behind that, and does not wait for all where there are many', async () => {
+  test('has accounts read again in batches as they are found, and the rest where it breaks off', async () => {
     const slot = stage.chain.tip().slot - 64n;
     const read: string[] = [];
     const accounts = {
@@ -260,7 +260,7 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(read).toEqual([`120 at ${slot}`, `60 at ${slot}`]);
   });
 
-  test('has all accounts read again where the stream told what the chain does not have', async () => {
+  test('has all accounts read again if the stream brought effects that the chain does not have', async () => {
     const all = [`all behind ${stage.chain.tip().slot - 64n}`];
     expect(await readAgain([...listed, { ...GHOST, outcome: 'effects' }])).toEqual(all);
     expect(await readAgain([...listed, GHOST])).toEqual(all);
@@ -271,7 +271,7 @@ describe('what is stored, beside what is final on the chain', () => {
     );
   });
 
-  test('is what the transaction says where that, and the list, are against it', async () => {
+  test('corrects a stored outcome by the transaction: a success is read, a failure is struck', async () => {
     const [did, not] = [having('effects'), having('failed')];
     const other = { [did.signature]: 'failed', [not.signature]: 'effects' } as const;
     const stored = listed.map((one) => ({ ...one, outcome: other[one.signature] ?? one.outcome }));
@@ -281,7 +281,7 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(records.at(-1)).toMatchObject({ struck: [{ signature: not.signature, slot: not.slot }] });
   });
 
-  test('is read of the chain where the stream told two things of it, whatever else is known, at the place that one had', async () => {
+  test('reads a disputed transaction to decide it, and keeps its stored index if the node tells none', async () => {
     const [did, not] = [having('effects'), having('failed')];
     const indexes = new Map([
       [did.signature, 7],
@@ -316,13 +316,13 @@ describe('what is stored, beside what is final on the chain', () => {
     );
   });
 
-  test('is struck out as any other where the stream told two things of it, and the chain has neither', async () => {
+  test('strikes a disputed transaction that the chain does not have', async () => {
     const { found, records } = await verify([...listed, { ...GHOST, disputed: { index: null } }]);
     expect(found).toMatchObject({ read: 0, struck: 1 });
     expect(records.at(-1)).toMatchObject({ struck: [{ signature: GHOST.signature }] });
   });
 
-  test('is compared again by the next process where it is disputed, however far back, and then as ever', async () => {
+  test('in a new process looks at disputed slots first, however old, then at the recent ones', async () => {
     const late = createLateSlots();
     const tip = 20_000n;
     const windows: string[] = [];
@@ -348,7 +348,7 @@ describe('what is stored, beside what is final on the chain', () => {
     expect(windows).toEqual(['7 to 5007', '8000 to 13000', '19701 to 20000']);
   });
 
-  test('keeps a gap of the slot of a transaction that nobody can read, missing, doubted or disputed, and loses what the chain does not have', async () => {
+  test('leaves a gap of one slot for an unreadable transaction (missing, doubted, disputed), and strikes others', async () => {
     const slot = stage.chain.tip().slot - 64n;
     const lost = having('effects');
     const disputed = listed.find((one) => one.outcome === 'effects' && one.slot < 60n) as PlacedTransaction;
@@ -379,7 +379,7 @@ describe('what is stored, beside what is final on the chain', () => {
     );
   });
 
-  test('passes over a slot that a gap of its own keeps open, and is compared there once that is closed, by what the stream had left out too', async () => {
+  test('skips a slot with a gap of its own; once that closes, it strikes there and logs unseen changes', async () => {
     const slot = stage.chain.tip().slot - 64n;
     const lost = having('effects');
     const ghost = { ...GHOST, slot: lost.slot };
@@ -420,14 +420,14 @@ describe('what is stored, beside what is final on the chain', () => {
     expect((await verify(listed, next, after)).records).toEqual([{ kind: 'verified', slot, struck: [] }]);
   });
 
-  test('ends before a wider gap that is open, and at what is applied', async () => {
+  test('ends before a wider open gap, and at the applied marker', async () => {
     const gap = { fromSlot: 50n, toSlot: 60n, toTime: null };
     expect((await verify(listed, { openGaps: async () => [gap] })).found?.slot).toBe(49n);
     expect((await verify(listed, { applied: async () => 30n })).found?.slot).toBe(30n);
     expect((await verify(listed, { applied: async () => null })).found).toBeNull();
   });
 
-  test('is struck out by no node that lacks it itself', async () => {
+  test('strikes nothing over a node with an incomplete list, pruned history or another chain', async () => {
     const last = listed[5] as PlacedTransaction;
     const lacking: Partial<Rpc> = {
       getSignaturesForAddress: async (...args) =>
@@ -446,11 +446,11 @@ describe('what is stored, beside what is final on the chain', () => {
     await expect(verify([...many, ...listed.slice(-1)])).rejects.toThrow('it is another');
   });
 
-  describe('and by no node that lacks it', () => {
+  describe('a stored transaction that the node lacks', () => {
     const windowEnd = () => stage.chain.tip().slot - 64n;
     const newest = () => (listed[0] as PlacedTransaction).slot;
 
-    test('because its index ends before it, whatever is stored behind: both are compared once it goes on', async () => {
+    test('is not struck while the index of the node ends before it, and is verified once that goes on', async () => {
       const last = windowEnd() - 20n;
       const above = listed.filter(({ slot }) => slot > last && slot <= windowEnd());
       expect(above.length).toBeGreaterThan(0);
@@ -462,7 +462,7 @@ describe('what is stored, beside what is final on the chain', () => {
       expect((await verify(listed)).found).toMatchObject({ slot: windowEnd(), read: 0, struck: 0 });
     });
 
-    test('because it began again from a snapshot and has a hole there, though its first block is older', async () => {
+    test('is not struck if the node has a hole there, though its first block is older', async () => {
       const [fromSlot, toSlot] = [windowEnd() - 30n, windowEnd() - 2n];
       const lost = listed.filter(({ slot }) => slot >= fromSlot && slot <= toSlot);
       expect(lost.length).toBeGreaterThan(0);
@@ -472,7 +472,7 @@ describe('what is stored, beside what is final on the chain', () => {
       expect((await verify(listed)).found).toMatchObject({ slot: windowEnd(), read: 0, struck: 0 });
     });
 
-    test('but in a slot that the chain skipped, and where nothing of the program came since', async () => {
+    test('is struck in a skipped slot, and where the program rests unless the index of the node may end there', async () => {
       let skipped = 10n;
       while (stage.chain.block(skipped) !== null) skipped += 1n;
       expect(skipped).toBeLessThan(newest());
@@ -493,7 +493,7 @@ describe('what is stored, beside what is final on the chain', () => {
   });
 });
 
-test('windows of what is behind follow one another, and at the tip there is a rest', async () => {
+test('windows follow one another without a pause, until verification rests at the tip', async () => {
   const stop = new AbortController();
   const tip = 20_000n;
   const windows: bigint[] = [];
