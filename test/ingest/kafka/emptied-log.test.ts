@@ -1,12 +1,13 @@
 import kafkajs from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../../clickhouse/client.ts';
-import { appliedMarkers } from '../../../clickhouse/queries/progress/stream-store.ts';
+import { type AppliedMarker, appliedMarkers } from '../../../clickhouse/queries/progress/stream-store.ts';
 import { createKafkaClient } from '../../../ingest/log/kafka/client.ts';
 import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
 import { readLogPosition } from '../../../ingest/log/kafka/position.ts';
 import { topicName } from '../../../ingest/log/kafka/topics.ts';
-import { HISTORY_TOPICS } from '../../../ingest/log/port.ts';
+import { HISTORY_TOPICS, type Topic } from '../../../ingest/log/port.ts';
+import { encodeRecord } from '../../../ingest/log/record-codec.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { readConfig } from '../../../runtime/config/config.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
@@ -65,6 +66,15 @@ describe.skipIf(missing !== null)(
       await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset }] });
     };
 
+    /** Appends to some partitions only. */
+    const append = async (to: readonly { topic: Topic; partition: number }[], value: Uint8Array) => {
+      const producer = await client.producer();
+      await producer.send(
+        to.map(({ topic, partition }) => ({ topic: topicName(prefix, topic), partition, key: null, value })),
+      );
+      await producer.close();
+    };
+
     const places = async () => {
       const all = HISTORY_TOPICS.map(async (topic) =>
         (await client.offsets(topicName(prefix, topic))).map((place) => ({ topic, ...place })),
@@ -80,7 +90,7 @@ describe.skipIf(missing !== null)(
       expect(await log.position()).toEqual({ slot: 6n, followed: 4n });
     });
 
-    test('takes the applied marker for a partition that has records left but no marker', async () => {
+    test('takes the applied marker for a partition with records but no marker, though all others have a newer one', async () => {
       // One of them has an account beside its marker.
       const [shorter, longer] = (await places())
         .filter(({ topic }) => topic === 'accounts')
@@ -96,23 +106,30 @@ describe.skipIf(missing !== null)(
         String((longer?.high as bigint) + 1n),
       );
       expect(await log.position()).toEqual({ slot: 7n, followed: 7n });
+      // As an append leaves it that was cut off before its marker was in every partition.
+      const others = (await places()).filter(
+        ({ topic, partition }) => topic !== 'accounts' || partition !== longer?.partition,
+      );
+      await append(others, encodeRecord(markerRecord(8n)));
+      expect(await log.position()).toEqual({ slot: 7n, followed: 7n });
     });
 
-    test('has no position, like a new log, when records that it lost were not applied, or nothing was', async () => {
+    test('has no position, like a new log, when some lost record of any partition was not applied', async () => {
       await log.append([markerRecord(9n)]);
       await applyUpTo(9n);
       for (const { topic, partition } of await places()) await drop(topicName(prefix, topic), partition);
       const applied = await appliedMarkers(store);
-      const positionWith = (behind: bigint) =>
-        readLogPosition(
-          client,
-          prefix,
-          async () =>
-            new Map([...applied].map(([place, one]) => [place, { ...one, next: one.next - behind }])),
-        );
-      expect(await positionWith(0n)).toEqual({ slot: 9n, followed: 9n });
-      expect(await positionWith(1n)).toBe(null);
-      expect(await readLogPosition(client, prefix, async () => new Map())).toBe(null);
+      const positionWith = (known: ReadonlyMap<string, AppliedMarker>) =>
+        readLogPosition(client, prefix, async () => known);
+      expect(await positionWith(applied)).toEqual({ slot: 9n, followed: 9n });
+      expect(applied.size).toBe(2 * PARTITIONS);
+      for (const [place, one] of applied) {
+        const behind = new Map(applied).set(place, { ...one, next: one.next - 1n });
+        expect(await positionWith(behind), place).toBe(null);
+        const without = new Map([...applied].filter(([other]) => other !== place));
+        expect(await positionWith(without), place).toBe(null);
+      }
+      expect(await positionWith(new Map())).toBe(null);
     });
   },
 );

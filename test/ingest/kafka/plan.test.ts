@@ -61,15 +61,25 @@ test('an earlier marker is sent too if slots are missing after it, an hour ends 
   ]);
 });
 
-test('a gap is sent in a round of its own, before the records that follow it', () => {
-  const records = [transactionRecord(1n, 1), markerRecord(1n), gapRecord(2n, 9n), transactionRecord(10n, 2)];
-  expect(planRounds(records, PARTITIONS).map((round) => [...new Set(namesOf(round))])).toEqual([
-    ['transaction 1'],
-    ['marker 1'],
-    ['gap 2'],
-    ['transaction 2'],
-  ]);
-});
+test.each<[string, LogRecord, string]>([
+  ['a gap', gapRecord(2n, 9n), 'gap 2'],
+  ['a verified record', { kind: 'verified', slot: 1n, struck: [] }, 'verified'],
+])(
+  '%s goes to every partition of transactions, in a round between the records before and after it',
+  (_, record, name) => {
+    const records = [transactionRecord(1n, 1), markerRecord(1n), record, transactionRecord(10n, 2)];
+    const rounds = planRounds(records, PARTITIONS);
+    expect(rounds.map((round) => [...new Set(namesOf(round))])).toEqual([
+      ['transaction 1'],
+      ['marker 1'],
+      [name],
+      ['transaction 2'],
+    ]);
+    expect(rounds[2]?.map(({ topic, partition }) => `${topic}/${partition}`).sort()).toEqual(
+      [0, 1, 2, 3].map((partition) => `transactions/${partition}`),
+    );
+  },
+);
 
 test(`a round stays below 1 MB per partition, and records keep their order (seed ${SEED})`, () => {
   const record = fc.record({ name: fc.nat(5), size: fc.nat(400_000) });
