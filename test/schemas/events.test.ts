@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MalformedError } from '../../schemas/malformed.ts';
 import { type EventKind, mustHaveEventFields } from '../../schemas/program/event-kinds.ts';
-import { actorOf, amountsOf, decodeEvent, summaryOf } from '../../schemas/program/events.ts';
+import { actorOf, amountsOf, decodeEvent, eventKind, summaryOf } from '../../schemas/program/events.ts';
 import { EVENTS, fieldsOf, type IdlField } from '../../schemas/program/idl.ts';
 import { encodeBase58 } from '../../schemas/solana/base58.ts';
 import { anyEvent, anyStruct, SEED } from './support/arbitraries.ts';
-import { type KitValue, kitEncode } from './support/kit-codecs.ts';
+import { discriminator, type KitValue, kitEncode } from './support/kit-codecs.ts';
 
 const NAMES = [...EVENTS.values()];
 const KEY = encodeBase58(new Uint8Array(32).fill(9));
@@ -107,14 +107,40 @@ test('the amounts of an event fill the columns a to d of the events table in ord
   });
 });
 
-test('an event that is cut short, or has an enum value or asset class out of range, is malformed', () => {
-  const bytes = kitEncode('PolicyPaused', { ...OF, paused: true, by: 0 });
-  for (let length = 0; length < bytes.length; length += 1) {
-    expect(() => decodeEvent(bytes.subarray(0, length))).toThrow(MalformedError);
-  }
-  expect(() => event('PolicyPaused', { paused: true, by: 3 })).toThrow('PolicyPaused.by: 3 is out of range');
-  const registered = { tokenAccount: KEY, assetMint: KEY, kind: 0, assetClass: 5 };
-  expect(() => event('VenueRegistered', registered)).toThrow('not one class bit');
+describe('an event is malformed', () => {
+  test('when its bytes end early, whatever its kind', () => {
+    for (const name of NAMES) {
+      const [fields] = fc.sample(anyStruct(name), { seed: SEED, numRuns: 1 }) as [KitValue];
+      const bytes = kitEncode(name, fields);
+      for (let length = 0; length < bytes.length; length += 1)
+        expect(() => decodeEvent(bytes.subarray(0, length)), name).toThrow(MalformedError);
+    }
+  });
+
+  test('when its discriminator differs in any byte from that of an event, or is that of an account', () => {
+    const known = kitEncode('PolicyPaused', { ...OF, paused: true, by: 0 });
+    expect(eventKind(known)).toBe('PolicyPaused');
+    const own = discriminator('PolicyPaused');
+    const others = [...own.keys()].map((place) => own.map((byte, at) => (at === place ? byte ^ 1 : byte)));
+    for (const other of [...others, discriminator('Policy')]) {
+      const bytes = Uint8Array.from([...other, ...known.subarray(own.length)]);
+      expect(eventKind(bytes)).toBeNull();
+      expect(() => decodeEvent(bytes)).toThrow(new MalformedError('event', 'unknown discriminator'));
+    }
+  });
+
+  const registered = { tokenAccount: KEY, assetMint: KEY, kind: 0, assetClass: 1 };
+  const initialised = { authority: KEY, agent: KEY, originId: 2, modelId: 3, mode: 0 };
+  test.each<[string, KitValue, string]>([
+    ['PolicyInitialised', { ...initialised, mode: 2 }, 'PolicyInitialised.mode: 2 is out of range'],
+    ['PolicyPaused', { paused: true, by: 3 }, 'PolicyPaused.by: 3 is out of range'],
+    ['VenueRegistered', { ...registered, kind: 2 }, 'VenueRegistered.kind: 2 is out of range'],
+    ['VenueRegistered', { ...registered, assetClass: 0 }, 'not one class bit'],
+    ['VenueRegistered', { ...registered, assetClass: 5 }, 'not one class bit'],
+  ])('when an enum value or asset class of %s is out of range (%#)', (name, fields, reason) => {
+    expect(() => event(name, fields)).toThrow(MalformedError);
+    expect(() => event(name, fields)).toThrow(reason);
+  });
 });
 
 describe('the check of the event fields in an IDL', () => {
