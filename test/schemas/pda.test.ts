@@ -11,10 +11,13 @@ import {
 } from '../../schemas/solana/pda.ts';
 import { anyKey, SEED } from './support/arbitraries.ts';
 
+/** The prime of ed25519's field. */
+const P = 2n ** 255n - 19n;
+
 const text = (key: Uint8Array) => encodeBase58(key) as Address;
 
 describe('program derived addresses', () => {
-  test('are the same as those that kit derives, bump included', async () => {
+  test('are those that kit derives, bump included, and off the curve', async () => {
     await fc.assert(
       fc.asyncProperty(
         anyKey,
@@ -22,6 +25,7 @@ describe('program derived addresses', () => {
         async (program, seeds) => {
           const [address, bump] = await getProgramDerivedAddress({ programAddress: text(program), seeds });
           const ours = derivePda(program, seeds);
+          expect(isOffCurveAddress(text(ours.address))).toBe(true);
           expect([encodeBase58(ours.address), ours.bump]).toEqual([address, bump]);
         },
       ),
@@ -36,6 +40,21 @@ describe('program derived addresses', () => {
       }),
       { seed: SEED, numRuns: 300 },
     );
+  });
+
+  test.each([
+    ['0', 0n],
+    ['1, with x = 0', 1n],
+    ['2', 2n],
+    ['P - 1, with x = 0', P - 1n],
+    ['P, which is 0', P],
+    ['P + 1, which is 1', P + 1n],
+    ['the largest', 2n ** 255n - 1n],
+  ])('isOnCurve agrees with kit for both signs of x where y is %s', (_, y) => {
+    for (const sign of [0n, 1n]) {
+      const key = Buffer.from((y + (sign << 255n)).toString(16).padStart(64, '0'), 'hex').reverse();
+      expect(isOnCurve(key), `sign ${sign}`).toBe(!isOffCurveAddress(text(key)));
+    }
   });
 
   test('are the same for seeds that concatenate to the same bytes, as in the runtime', () => {
