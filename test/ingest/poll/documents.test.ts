@@ -201,6 +201,12 @@ test.each(['http://192.168.0.1/x', 'http://[::ffff:c0a8:1]/x', 'https://0x7f.1/x
   },
 );
 
+test('an image over plain http at a public host is served, though a document there is not read', async () => {
+  const at = 'http://images.example/a.png';
+  expect(shownImage(at, { ipfsGateway: null, allowPrivate: false })).toEqual({ url: at });
+  expect((await read(at, false)).error).toBe('the metadata uri has the scheme http:');
+});
+
 test('an image on ipfs is served without the gateway’s login, and not at all if the gateway’s URL holds a key', () => {
   const at = (ipfsGateway: string) => shownImage('ipfs://bafy/a.png', { ipfsGateway, allowPrivate: false });
   expect(at('https://user:mark@gateway.example')).toEqual({

@@ -27,14 +27,28 @@ test('a plain http uri is accepted only where it is allowed, and an ipfs uri nee
   });
 });
 
-test('an image is a URL of the web, ipfs or arweave; scripts, data URLs and anything else are malformed', () => {
-  for (const image of ['https://x.example/a.png', 'ipfs://bafy', 'ar://abc']) {
+// A document may name an image over plain http, which readers' browsers fetch; the document itself may not be.
+test.each(['https://x.example/a.png', 'http://x.example/a.png', 'ipfs://bafy', 'ar://abc'])(
+  'the image %s of a document is taken as it is',
+  (image) => {
     expect(readImage({ image })).toBe(image);
-  }
-  // A browser would drop the line break and run the rest.
-  for (const image of ['java\nscript:alert(1)', 'data:image/svg+xml,x', '', 5, null, undefined, 'a.png']) {
-    expect(() => readImage({ image })).toThrow(MalformedError);
-  }
+  },
+);
+
+test.each([
+  ['java\nscript:alert(1)', 'image of the scheme javascript:'],
+  ['data:image/svg+xml,x', 'image of the scheme data:'],
+  ['blob:https://x.example/a', 'image of the scheme blob:'],
+  ['file:///a.png', 'image of the scheme file:'],
+  ['ftp://x.example/a.png', 'image of the scheme ftp:'],
+  ['//x.example/a.png', 'image is no URL'],
+  ['a.png', 'image is no URL'],
+  ['', 'no image'],
+  [5, 'no image'],
+  [null, 'no image'],
+  [undefined, 'no image'],
+])('a document with the image %j is malformed', (image, reason) => {
+  expect(() => readImage({ image })).toThrow(new MalformedError('metadata document', reason));
 });
 
 test('characters of an image URL that could break out of HTML are percent-encoded', () => {
