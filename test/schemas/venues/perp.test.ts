@@ -9,11 +9,24 @@ describe('recorded account states', () => {
     ['docs-isolated', { equity: 13109482328n, notional: 100027650n, time: 1708622398623 }],
     ['empty-account', { equity: 0n, notional: 0n, time: 1769754306819 }],
   ])(
-    '%s: equity and notional are rounded down to six decimals and include isolated positions',
+    '%s: equity and notional are those of the whole account, rounded down to six decimals',
     (name, expected) => {
       expect(readClearinghouseState(fixture(`perp_venue/clearinghouseState-${name}.json`))).toEqual(expected);
     },
   );
+
+  test('docs-isolated: equity and notional include its isolated position, which cross margin leaves out', () => {
+    const state = fixture('perp_venue/clearinghouseState-docs-isolated.json') as {
+      assetPositions: { position: object }[];
+      crossMarginSummary: object;
+    };
+    expect(state.assetPositions).toMatchObject([{ position: { leverage: { type: 'isolated' } } }]);
+    const crossOnly = readClearinghouseState({ ...state, marginSummary: state.crossMarginSummary });
+    const whole = readClearinghouseState(state);
+    // The margin and the value of the position.
+    expect(whole.equity - crossOnly.equity).toBe(4_967_826n);
+    expect(whole.notional - crossOnly.notional).toBe(100_027_650n);
+  });
 
   test('the account state recorded in 2023 has no time', () => {
     const { body } = fixture('perp_venue/clearinghouseState-2023-03-27.json') as { body: unknown };
@@ -35,9 +48,11 @@ describe('recorded account states', () => {
 
 const STATE = { marginSummary: { accountValue: '1.5', totalNtlPos: '2' }, time: 5 };
 
-test('a negative equity is rounded down, not towards zero', () => {
-  const marginSummary = { ...STATE.marginSummary, accountValue: '-0.00000001' };
-  expect(readClearinghouseState({ ...STATE, marginSummary }).equity).toBe(-1n);
+test('equity and notional are rounded down to six decimals, a negative equity away from zero', () => {
+  const read = (accountValue: string, totalNtlPos: string) =>
+    readClearinghouseState({ ...STATE, marginSummary: { accountValue, totalNtlPos } });
+  expect(read('1.2345679', '2.9999999')).toMatchObject({ equity: 1_234_567n, notional: 2_999_999n });
+  expect(read('-0.00000001', '0.0000009')).toMatchObject({ equity: -1n, notional: 0n });
 });
 
 test.each([
