@@ -1,11 +1,12 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Store } from '../../clickhouse/client.ts';
+import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { openServer, type Store } from '../../clickhouse/client.ts';
 import { migrate, migrations, schemaMustBeKnown } from '../../clickhouse/schema/migrate.ts';
 import { whileSchemaIsKnown } from '../../clickhouse/schema/while-schema-is-known.ts';
 import { aborted } from '../../runtime/process/lifecycle.ts';
 import { createLogger } from '../../runtime/process/log.ts';
-import { awaited } from '../support/awaited.ts';
+import { awaited, PATIENCE_MS } from '../support/awaited.ts';
 import { emptyDatabase } from '../support/database.ts';
+import { openSwitchboard, type Switchboard } from '../support/switchboard.ts';
 import { BROUGHT_FURTHER, bringFurther, NEWER } from './support/newer-schema.ts';
 
 /** Migration files of a later version, put in place while this version runs. */
@@ -30,11 +31,11 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 /** Starts work on the database, and notes the outcome of each look at its version. */
-function atWork() {
+function atWork(at = store) {
   const looks: string[] = [];
   const stop = new AbortController();
   const look = () =>
-    schemaMustBeKnown(store).then(
+    schemaMustBeKnown(at).then(
       () => void looks.push('known'),
       (error) => {
         looks.push('refused');
@@ -68,6 +69,38 @@ test('a writer goes on after a migrate of its own version, on an older schema, a
   await work.again('known');
   work.stop();
   expect(await work.done).toBe('done');
+});
+
+describe('while the server is away', () => {
+  let board: Switchboard;
+  let away: Store;
+  beforeEach(async () => {
+    board = await openSwitchboard();
+    away = await openServer(`http://127.0.0.1:${board.port}/${store.database}`, null, 'read', PATIENCE_MS);
+  });
+  afterEach(async () => {
+    await board.close();
+    await away.close();
+  });
+
+  test('a writer goes on, and once it is back a newer version’s migration still stops it', async () => {
+    board.answer((socket) => socket.destroy());
+    const work = atWork(away);
+    await work.again('refused');
+    expect(work.looks).not.toContain('known');
+    board.connect(Number(new URL(inject('clickhouseUrl')).port));
+    await work.again('known');
+    await bringFurther(store);
+    await expect(work.done).rejects.toThrow(BROUGHT_FURTHER);
+  });
+
+  test('a writer that is stopped ends without waiting for the answer to a check', async () => {
+    const work = atWork(away);
+    await awaited(() => expect(board.connections()).toBeGreaterThan(0));
+    work.stop();
+    expect(await work.done).toBe('done');
+    expect(work.looks).toEqual([]);
+  });
 });
 
 test('a newer version’s migration stops the writer, whose error names it even if the work failed otherwise', async () => {
