@@ -92,12 +92,12 @@ describe('migrating', () => {
   });
 
   test.each([
-    ['kept no hours', '0016', [], [], ['1000']],
-    ['kept none at first', '0033', [500, 900], [], ['499']],
-    ['kept them from the first slot on', '0033', [1], [], []],
-    ['knows where it began', '0033', [500], [400], ['400']],
+    ['kept no hours gets one up to its last applied slot', '0016', [], [], ['1000']],
+    ['kept none at first gets one up to its first hour', '0033', [500, 900], [], ['499']],
+    ['kept them from slot 1 on gets none', '0033', [1], [], []],
+    ['has such a hole gets no other', '0033', [500], [400], ['400']],
   ] as [string, string, number[], number[], string[]][])(
-    'adds a stream hole for the slots before hours were kept, if needed: a store that %s',
+    'adds a stream hole for the slots before hours were kept: a store that %s',
     async (_, end, hours, holes, expected) => {
       await migrateBefore(end);
       await store.insert('applied', [{ topic: 'accounts', slot: '1000', log_offset: '9' }]);
