@@ -42,7 +42,9 @@ import { status } from './status/status.ts';
 const paging = (limit: string) =>
   Type.Object({
     limit: Type.Optional(Type.String({ description: limit })),
-    offset: Type.Optional(Type.String({ description: '0 to 100000, default 0; clamped.' })),
+    offset: Type.Optional(
+      Type.String({ description: '0 to 100000 (default 0); values outside are clamped.' }),
+    ),
   });
 
 /** Every public read route. */
@@ -65,7 +67,7 @@ export function readRoutes(deps: ReadDeps): Route[] {
   const alive = (path: string): OwnRoute => ({
     method: 'GET',
     path,
-    summary: 'Whether the process answers; no database work.',
+    summary: 'Whether the process is alive; no store is queried.',
     responses: { 200: HealthResponse },
     cached: false,
     handler: async () => ({ status: 200, body: health(serviceName) }),
@@ -95,54 +97,59 @@ export function readRoutes(deps: ReadDeps): Route[] {
   return [
     first,
     alive('/health'),
-    list('/status', 'How far the index is and how fresh its sources are.', StatusResponse, (view) =>
+    list('/status', 'How far the index has come, and how fresh each source is.', StatusResponse, (view) =>
       status(view, settings),
     ),
-    list('/origins', 'The origins, by id.', OriginsResponse, originList),
-    list('/models', 'The models, by id.', ModelsResponse, modelList),
+    list('/origins', 'All origins, ordered by id.', OriginsResponse, originList),
+    list('/models', 'All models, ordered by id.', ModelsResponse, modelList),
     {
       ...list(
         '/quotes',
-        'The quote assets a token can be launched against.',
+        'The quote assets that a token can be launched against.',
         QuotesResponse,
         (view, { query }) => quoteList(view, settings, query.get('search') ?? ''),
       ),
       query: QuotesQuery,
     },
-    ofCoin('', 'One policy, with every figure of it.', CoinResponse, coin),
+    ofCoin('', 'The policy of a launched token, with its figures.', CoinResponse, coin),
     ofCoin('/positions', 'What a policy holds at venues the chain cannot see.', PositionsResponse, positions),
-    ofCoin('/fees', 'Creator fees claimed, in both legs.', FeesResponse, fees),
-    ofCoin('/loop', 'The way of the money, step by step.', LoopResponse, loop),
+    ofCoin(
+      '/fees',
+      'Creator fees claimed, in the quote asset and in the launched token.',
+      FeesResponse,
+      fees,
+    ),
+    ofCoin('/loop', 'Each step of the loop that the policy’s money goes through.', LoopResponse, loop),
     {
-      ...ofCoin('/activity', 'The events of a policy, newest first.', ActivityResponse, activity),
-      query: paging('1 to 200, default 50; clamped.'),
+      ...ofCoin('/activity', 'Events of a policy, newest first.', ActivityResponse, activity),
+      query: paging('1 to 200 (default 50); values outside are clamped.'),
     },
     {
       method: 'GET',
       path: '/coins/:mint/history',
-      summary: 'The figures of a policy at the end of each hour or day.',
+      summary: 'Figures of a policy at the end of each hour or day.',
       query: HistoryQuery,
       responses: { 200: CoinHistoryResponse, 400: ErrorBody, 404: ErrorBody, 503: BusyBody },
       cached: true,
       long: true,
       answer: coinHistoryAnswer(deps),
     },
-    ofCoin('/holders', 'What was burned for the holders.', HoldersResponse, holders),
+    ofCoin('/holders', 'What was burned and paid for the holders.', HoldersResponse, holders),
     {
       method: 'GET',
       path: '/coins/:mint/posts',
-      summary: 'What the agent of a policy wrote, newest first.',
+      summary: 'Posts of a policy’s agent, newest first.',
       responses: { 200: PostsResponse, 404: ErrorBody, 503: BusyBody },
       readsPostgres: true,
       handler: postsHandler(deps),
-      query: paging('1 to 100, default 20; clamped.'),
+      query: paging('1 to 100 (default 20); values outside are clamped.'),
       // A new post does not change the index, which cached answers depend on.
       cached: false,
     },
     {
       method: 'GET',
       path: '/rankings',
-      summary: 'The policies, by one of the sorts, through any of the filters.',
+      summary: 'Policies ordered by one sort and narrowed by any of the filters.',
       query: RankingsQuery,
       responses: { 200: RankingsResponse, 400: ErrorBody, 503: BusyBody },
       cached: true,
@@ -168,7 +175,7 @@ export function readRoutes(deps: ReadDeps): Route[] {
     },
     list(
       `/venues/${optionsVenueId}/currencies`,
-      'The currencies that have options.',
+      'The currencies for which the options venue lists options.',
       CurrenciesResponse,
       (view) => currencyList(view, settings),
     ),
@@ -181,7 +188,7 @@ export function openApiRoute(page: () => unknown): Route {
   return {
     method: 'GET',
     path: '/openapi.json',
-    summary: 'This page.',
+    summary: 'This description of the API.',
     responses: { 200: Type.Object({ openapi: Type.String(), paths: Type.Unknown() }), 503: BusyBody },
     cached: true,
     answer: () => {

@@ -8,7 +8,7 @@ export const Figure = Type.Object(
     asOf: Type.Union([Type.String(), Type.Null()]),
     absent: Type.Optional(
       Type.Literal(true, {
-        description: 'True where the value is null because it cannot be determined; left out elsewhere.',
+        description: 'True if the value is null because it cannot be determined; otherwise left out.',
       }),
     ),
     reason: Type.Optional(Type.String()),

@@ -5,7 +5,7 @@ import { PostKind } from './responses/coin/posts.ts';
 /** Bodies of the agent routes. Lengths are counted in Unicode code points by the service, not by these schemas. */
 
 const Reason = Type.String({ minLength: 1, description: '1 to 1000 Unicode code points, kept as written.' });
-const Key = Type.String({ description: 'A public key, base58.' });
+const Key = Type.String({ description: 'A public key in base58.' });
 
 export const ChallengeRequest = Type.Object({ mint: Key, agent: Key });
 export type ChallengeRequest = Static<typeof ChallengeRequest>;
@@ -15,7 +15,7 @@ export const SessionRequest = Type.Object({
   agent: Key,
   nonce: Type.String(),
   signature: Type.String({
-    description: 'ed25519 over the bytes of `message`: base64, base64url or base58.',
+    description: 'The ed25519 signature of the bytes of `message`, in base64, base64url or base58.',
   }),
 });
 export type SessionRequest = Static<typeof SessionRequest>;
@@ -33,7 +33,9 @@ export type PostRequest = Static<typeof PostRequest>;
 export const OpenRequest = Type.Object({
   instrument: Type.String(),
   direction: Direction,
-  size: Type.String({ description: 'Contracts: digits with at most one point, up to 1000 characters.' }),
+  size: Type.String({
+    description: 'Number of contracts: digits with at most one decimal point, up to 1000 characters.',
+  }),
   reason: Reason,
   optionType: Type.Optional(
     Type.Union([Type.Literal('C'), Type.Literal('P'), Type.Literal('call'), Type.Literal('put')]),

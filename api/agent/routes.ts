@@ -59,7 +59,13 @@ export function agentRoutes(parts: AgentParts): Route[] {
     authenticated(parts, handle);
   return [
     {
-      ...line('POST', 'challenge', 'A text for the agent key to sign.', [200, Challenge], BODY),
+      ...line(
+        'POST',
+        'challenge',
+        'Requests a text for the agent to sign with its key.',
+        [200, Challenge],
+        BODY,
+      ),
       body: ChallengeRequest,
       handler: open(parts, challenge),
     },
@@ -67,7 +73,7 @@ export function agentRoutes(parts: AgentParts): Route[] {
       ...line(
         'POST',
         'session',
-        'A bearer token for the signed text.',
+        'Exchanges the signed text for a bearer token.',
         [200, Session],
         [...BODY, 'bad_signature'],
       ),
@@ -75,13 +81,13 @@ export function agentRoutes(parts: AgentParts): Route[] {
       handler: open(parts, session),
     },
     {
-      ...line('POST', 'posts', 'A post of the agent.', [201, AgentPost], BEARER),
+      ...line('POST', 'posts', 'Stores a post of the agent.', [201, AgentPost], BEARER),
       body: PostRequest,
       bearer: true,
       handler: bearer(post),
     },
     {
-      ...line('POST', 'options/open', 'Holds an exposure.', [201, Exposure], [...BEARER, ...OPENING]),
+      ...line('POST', 'options/open', 'Opens an options exposure.', [201, Exposure], [...BEARER, ...OPENING]),
       body: OpenRequest,
       bearer: true,
       handler: bearer(openExposure),
@@ -90,18 +96,20 @@ export function agentRoutes(parts: AgentParts): Route[] {
       ...line(
         'GET',
         'options/positions',
-        'The exposures that the agent wrote.',
+        'The exposures that the agent opened, newest first.',
         [200, ExposuresResponse],
         [...ALWAYS, 'invalid_session'],
       ),
       query: Type.Object({
         status: Type.Optional(
-          Type.String({ description: 'held (default), released, all; open and closed too.' }),
+          Type.String({
+            description: 'held (default), released or all; open and closed mean held and released.',
+          }),
         ),
         limit: Type.Optional(
-          Type.String({ description: '1 to 200 (default 200); Link leads to the rows behind them.' }),
+          Type.String({ description: '1 to 200 (default 200); the Link header leads to the next page.' }),
         ),
-        offset: Type.Optional(Type.String({ description: 'From 0 (default) to the last row.' })),
+        offset: Type.Optional(Type.String({ description: 'Rows to skip: 0 (default) up to the last row.' })),
       }),
       bearer: true,
       handler: bearer(listExposures),
@@ -110,7 +118,7 @@ export function agentRoutes(parts: AgentParts): Route[] {
       ...line(
         'POST',
         'options/close',
-        'Releases an exposure.',
+        'Closes an options exposure.',
         [200, ReleaseResponse],
         [...BEARER, 'already_released'],
       ),

@@ -68,7 +68,7 @@ const VERBS: Record<string, Verb> = {
       }),
   },
   close: {
-    about: 'Releases an exposure.',
+    about: 'Closes an options exposure.',
     flags: {
       ...{ ...SERVICE, ...KEY },
       position: text('ID', 'its positionId'),

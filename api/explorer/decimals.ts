@@ -13,7 +13,7 @@ const VALID = `Valid: ${MOST_MINTS} public keys at most, separated by commas`;
 export const decimalsRoute: SharedRoute = {
   method: 'GET',
   path: '/explorer/decimals',
-  summary: 'The decimals of tokens, by mint: for the pages for people.',
+  summary: 'Decimals of tokens by mint, for the explorer.',
   query: Type.Object({ mints: Type.String({ description: VALID }) }),
   responses: {
     200: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()])),

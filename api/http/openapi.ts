@@ -4,6 +4,11 @@ import { type Route, supportsEtag } from './route.ts';
 
 type Json = Record<string, unknown>;
 
+const ABOUT =
+  'State of the token policies that one program on Solana holds. A number is served as a figure: its value, its source ' +
+  'and the time of that source (`asOf`); a figure that cannot be determined has the value null and a reason. Amounts of ' +
+  'tokens are integers in base units, as decimal strings. Times are UTC, `YYYY-MM-DDThh:mm:ss.mmmZ`.';
+
 /** The OpenAPI page of a table of routes. Schemas with an `$id` are named once and referred to. */
 export function openApi(service: string, routes: readonly Route[]): Json {
   const named: Record<string, unknown> = {};
@@ -14,7 +19,7 @@ export function openApi(service: string, routes: readonly Route[]): Json {
   }
   return {
     openapi: '3.1.0',
-    info: { title: service, version: 'unversioned' },
+    info: { title: service, version: 'unversioned', description: ABOUT },
     paths,
     components: {
       schemas: named,
@@ -44,17 +49,25 @@ function operation(route: Route, named: Json): Json {
     ...(route.body === undefined ? {} : { requestBody: { required: true, content: content(route.body) } }),
     responses: {
       ...Object.fromEntries(responses),
-      ...(supportsEtag(route) ? { 304: { description: 'As the ETag in If-None-Match has it.' } } : {}),
+      ...(supportsEtag(route)
+        ? { 304: { description: 'Not modified: the answer still has the ETag given in If-None-Match.' } }
+        : {}),
     },
   };
 }
 
 const DESCRIPTIONS: Record<string, string> = {
-  200: 'The answer.',
+  200: 'Success.',
   201: 'Stored.',
-  400: 'The request is not valid.',
-  404: 'There is none.',
-  500: 'An unhandled failure.',
+  400: 'A parameter or the body is invalid; nothing is stored.',
+  401: 'The session token is missing, unknown or expired, or the signature is wrong; nothing is stored.',
+  403: 'Not allowed; nothing is stored.',
+  404: 'Not found: the answer names what.',
+  409: 'In conflict with what is stored; nothing is stored.',
+  413: 'The body is too large; nothing is stored.',
+  422: 'What the request states does not hold on the chain or at the venue; nothing is stored.',
+  429: 'Too many requests: Retry-After says for how many seconds to wait; nothing is stored.',
+  500: 'A store does not answer, or a defect; `detail` says which failure.',
   503: 'A store or provider that it depends on does not answer, or too many requests are waiting: see Retry-After.',
 };
 

@@ -78,7 +78,7 @@ export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): vo
   return {
     close: () => clients.endAll('this process ends: connect again'),
     routes: [
-      line('activity', 'Events of policies as they are applied.', ActivityStreamQuery, async (context) => {
+      line('activity', 'Events of policies as they are indexed.', ActivityStreamQuery, async (context) => {
         const posts = given(context, 'posts') ?? 'false';
         if (!FLAGS.includes(posts))
           return { status: 400, body: { error: `unknown posts "${posts}". Valid: ${FLAGS.join(', ')}` } };
@@ -94,7 +94,7 @@ export function streamRoutes(parts: StreamParts): { routes: Route[]; close(): vo
       ),
       line(
         'rankings',
-        'The first 50 rows of a ranking, whenever they change.',
+        'The first 50 rows of a ranking, sent whenever they change.',
         RankingStreamQuery,
         async (context) => {
           const question = new URLSearchParams();

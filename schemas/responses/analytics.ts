@@ -36,7 +36,9 @@ const ProtocolTotals = Type.Object(
     passivePolicyCount: PolicyCount,
     lockedPolicyCount: PolicyCount,
     pausedPolicyCount: PolicyCount,
-    countsAbsentReason: Type.Optional(Type.String({ description: 'Where the counts are null.' })),
+    countsAbsentReason: Type.Optional(
+      Type.String({ description: 'Why the counts are null; only if they are.' }),
+    ),
     byQuote: Type.Array(QuoteTotals),
   },
   closed,
@@ -55,7 +57,7 @@ export const ProtocolConfigView = Type.Object(
     ammProgram: Type.String(),
     source: Type.String({
       description:
-        'While the config account is not known it says so, and that the program addresses are those that the service was configured with.',
+        'While the config account has not been read, it says so, and that the program addresses are the configured ones.',
     }),
     asOf: TimeOrNull,
   },

@@ -8,11 +8,14 @@ export type Step = (typeof STEPS)[number];
 const time = (description: string) => Type.Optional(Type.String({ description }));
 
 export const HistoryQuery = Type.Object({
-  from: time('ISO 8601 or unix seconds; default: seven days before `to`. Cut to the beginning of its step.'),
-  to: time('ISO 8601 or unix seconds; default: now. Cut to the end of the last whole step.'),
+  from: time(
+    'ISO 8601 or unix seconds; default: seven days before `to`. Rounded down to the beginning of its step.',
+  ),
+  to: time('ISO 8601 or unix seconds; default: now. Rounded down to the end of the last whole step.'),
   step: Type.Optional(
     Type.Enum([...STEPS], {
-      description: 'Default: hour for up to 14 days, day beyond. At most 1000 items.',
+      description:
+        'Default: hour for an interval of up to 14 days, day for a longer one. At most 1000 items.',
     }),
   ),
 });
@@ -22,7 +25,7 @@ const range = { from: Time, to: Time, step: Type.Enum([...STEPS]) };
 const ITEM_TIME = Type.Unsafe<string>({
   ...Time,
   description:
-    "The end of the step: what stands beside it is the state that blocks of earlier times left. The last item's may be now.",
+    'The end of the step: the figures are those that all blocks before this time left. That of the last item may be now.',
 });
 
 const TOTAL = 'since the policy began, up to this moment';
@@ -32,9 +35,9 @@ export const CoinHistoryItem = Type.Object(
     time: ITEM_TIME,
     bankroll: figureOf('Balance of the bankroll.'),
     deployed: figureOf(
-      'What is at venues: balances of unrevoked Local accounts and attested equity of unrevoked Remote ones, added as the program adds them. Of now it is absent where a Local account is of a mint that is neither that of the quote nor the one it is registered with; of which mint one was at a moment that has passed is not kept (`localMaybeOfOtherAssets`).',
+      'Balances of unrevoked Local accounts plus attested equity of unrevoked Remote ones, added as the program adds them. The present value is absent if a Local account has a mint that is neither the quote asset nor the one it was registered with. The mint of a past moment is not kept: see `localMaybeOfOtherAssets`.',
     ),
-    attestedEquity: figureOf('The part of it that is attested: equity of the unrevoked Remote accounts.'),
+    attestedEquity: figureOf('The attested part of `deployed`: equity of the unrevoked Remote accounts.'),
     hwm: figureOf('The high water mark.'),
     feesClaimed: figureOf(`Fees claimed in the quote leg ${TOTAL}.`),
     profitSwept: figureOf(`Profit that left the bankroll in sweeps ${TOTAL}.`),
@@ -48,7 +51,7 @@ export type CoinHistoryItem = Static<typeof CoinHistoryItem>;
 const localMaybeOfOtherAssets = Type.Optional(
   Type.Array(Type.String(), {
     description:
-      'Token accounts of Local accounts, revoked ones too, that are of another mint than the quote now or were registered with another: what was `deployed` may have their balances in it as they are. There only where there are any.',
+      'Token accounts of Local accounts, revoked ones included, whose mint is not the quote asset now or when registered; left out if there are none. Past values of `deployed` may contain their balances unconverted.',
   }),
 );
 

@@ -17,7 +17,7 @@ export const NumberOrNull = orNull(Type.Number());
 /** A count over all policies: null where not all of them are known. */
 export const PolicyCount = Type.Unsafe<number | null>({
   ...NumberOrNull,
-  description: 'Null where not all policies are known.',
+  description: 'Null while not all policies are known.',
 });
 /** A figure with a description, for one whose name says too little. */
 export const figureOf = (description: string) => Type.Unsafe<Figure>({ allOf: [Figure], description });

@@ -51,13 +51,15 @@ const Keeper = Type.Object(
           kind: Type.String(),
           count: NumberOrNull,
           lastAt: TimeOrNull,
-          countAbsentReason: Type.Optional(Type.String({ description: 'Where the count is null.' })),
+          countAbsentReason: Type.Optional(
+            Type.String({ description: 'Why the count is null; only if it is.' }),
+          ),
         },
         closed,
       ),
     ),
     unroutedFeeBacklogPolicyCount: figureOf(
-      'As old as the oldest of the balances that it was counted from, those of empty escrows too: they need not have changed for long.',
+      '`asOf` is that of the oldest balance counted, empty escrows included; a balance may not have changed for a long time.',
     ),
     note: Type.String(),
   },

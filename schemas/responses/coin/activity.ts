@@ -15,7 +15,7 @@ export const ActivityItem = Type.Object(
     derived: Type.Optional(
       Type.Literal(true, {
         description:
-          'The logs were cut: what the transaction itself tells, all events of the kind as one; a field it does not tell is left out.',
+          'True if the transaction’s logs were cut: the item is derived from its instructions and balances, stands for all its events of this kind, and leaves out fields that they do not show.',
       }),
     ),
   },

@@ -70,7 +70,7 @@ const venueAccount = {
   revoked: Type.Boolean(),
 };
 const local = figureOf(
-  'What it holds of `assetMint`; absent where the token account is of another mint than it is registered with.',
+  'Its balance of `assetMint`; absent if the token account has another mint than it was registered with.',
 );
 export const VenueAccount = Type.Union([
   Type.Object({ tokenAccount, kind: Type.Literal('Local'), ...venueAccount, local }, closed),

@@ -5,13 +5,13 @@ import { closed, figureOf } from '../parts.ts';
 const step = <T extends TProperties>(properties: T) => Type.Object(properties, closed);
 
 const local = figureOf(
-  'Balances of the unrevoked Local accounts; absent where one is of a mint that is neither that of the quote nor the one it is registered with.',
+  'Balances of the unrevoked Local accounts; absent if one of them has a mint that is neither the quote asset nor the one it was registered with.',
 );
 
 const localOfOtherAssets = Type.Optional(
   Type.Array(Type.String(), {
     description:
-      'Token accounts of unrevoked Local accounts whose balances are of another mint than the quote: where `local` is told, they are in it as they are. There only where there are any.',
+      'Token accounts of unrevoked Local accounts that hold another mint than the quote asset; left out if there are none. Unless `local` is absent, their balances are added to it unconverted.',
   }),
 );
 

@@ -281,7 +281,7 @@ describe('the OpenAPI page', () => {
     const { Figure } = body.components.schemas;
     expect(Figure?.properties.absent).toEqual({
       type: 'boolean',
-      description: 'True where the value is null because it cannot be determined; left out elsewhere.',
+      description: 'True if the value is null because it cannot be determined; otherwise left out.',
     });
     const { AgentPost, Refusal } = agents.components.schemas;
     expect(AgentPost?.properties.kind).toEqual({
