@@ -61,7 +61,7 @@ const BENCHES: Record<string, (flags: FlagValues) => Promise<Rows>> = {
 
 const COMMAND = {
   usage: 'npm run bench',
-  about: 'The benchmarks beside their baselines, as a table. Ends with 1 where a bar is missed.',
+  about: 'Runs the benchmarks beside their baselines and prints a table. Exits with 1 if a bar is missed.',
   flags: {
     only: { type: 'string', value: 'NAME', help: `one of ${Object.keys(BENCHES).join(', ')} (default all)` },
     slots: {

@@ -38,17 +38,17 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
   --seed TEXT           the same seed makes the same chain (default 1)
   --policies N          policies, created over time (default 40)
   --history SLOTS       a past of this many slots at the first start (default 0)
-  --past HOURS          lays the blocks of that past over so many hours, and lives through them once a stream is open,
-                        fast, so that who streams has seen it all (default 0: block after block, before it serves)
-  --genesis-time TIME   of slot 0: ISO 8601 or unix milliseconds (default: so that the past ends now)
+  --past HOURS          spreads the blocks of that past over so many hours, and makes them, fast, once a stream is open, so
+                        that its client sees all of them (default 0: block after block, before it serves)
+  --genesis-time TIME   time of slot 0: ISO 8601 or unix milliseconds (default: so that the past ends now)
   --slot-ms MS          pace of new slots (default 400)
-  --rate N              actions a slot, on average (default 2)
-  --dir PATH            keeps the ledger there and goes on from it (default: in memory, for hours rather than days);
-                        agent.json beside it is the key of one policy's agent, which nobody rotates
+  --rate N              actions per slot, on average (default 2)
+  --dir PATH            keeps the ledger there and continues from it (default: in memory, for hours rather than days);
+                        agent.json beside it holds the key of one policy's agent, which is never rotated
   --host ADDRESS        to listen on (default 127.0.0.1)
   --port-base PORT      stream, RPC and venues on this port and the two after it; 0 takes free ones
                         (default: 10000, 8899 and 8900)
-  --x-token TEXT        what the stream asks of its clients (default: nothing)
+  --x-token TEXT        x-token that the stream requires of its clients (default: none)
   --retention SLOTS     how far back the stream replays (default 600)
   --provider MODES      a stream with a provider's limits, as in replay=off,addresses=10,late: replay=kept|lenient|
                         off|failed|out-of-range|invalid|data-loss|silent|unavailable|empty, named=N,
@@ -56,8 +56,8 @@ export const HELP = `Runs the local chain with its Geyser stream, JSON-RPC and v
                         beside=taken|unavailable|ended|limited|pings,
                         streams=N, newest (beyond those the oldest ends)
   --rpc-manners NAMES   bad manners of its JSON-RPC, comma-separated: ${Object.keys(RPC_MANNERS).join(', ')}
-  --api URL             the agents of its policies post to the service there, as they act (default: they are silent)
-  --public-url URL      how that service names itself in what they sign, its PUBLIC_URL (default: as --api)
+  --api URL             agents of its policies post to the service at this address as they act (default: they post nothing)
+  --public-url URL      PUBLIC_URL of that service, as it stands in what agents sign (default: as --api)
   --parent-pid PID      ends when that process ends
   --help                this text
 

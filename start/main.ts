@@ -22,20 +22,20 @@ import { startSystem } from './system.ts';
 const COMMAND = {
   usage: 'npm start',
   about:
-    'The whole system on this machine: a local chain with its venues (or the chain of YELLOWSTONE_ENDPOINT),\ningestion, the stores and the API. Everything is kept in DATA_DIR and goes on from there.\nPages for people are at http://HOST:PORT/explorer/, by default http://127.0.0.1:8080/explorer/.',
+    'The whole system on this machine: a local chain with its venues (or the chain of YELLOWSTONE_ENDPOINT),\ningestion, the stores and the API. All data is kept in DATA_DIR, and the next start continues from it.\nThe explorer is at http://HOST:PORT/explorer/, by default http://127.0.0.1:8080/explorer/.',
   flags: {
     policies: { type: 'string', value: 'N', help: 'policies of the local chain (default 40)' },
     history: {
       type: 'string',
       value: 'BLOCKS',
-      help: 'past that a fresh local chain starts with (default 600)',
+      help: 'blocks that a fresh local chain starts with (default 600)',
     },
     past: {
       type: 'string',
       value: 'HOURS',
-      help: 'time over which that past lies; 0: its blocks follow each other (default 48)',
+      help: 'time that these blocks span; 0: one block directly after the other (default 48)',
     },
-    rate: { type: 'string', value: 'N', help: 'actions of the local chain a slot (default 2)' },
+    rate: { type: 'string', value: 'N', help: 'actions per slot of the local chain (default 2)' },
     seed: { type: 'string', value: 'TEXT', help: 'seed of the local chain (default 1)' },
     provider: {
       type: 'string',

@@ -30,7 +30,7 @@ import { backfillStore } from '../operate/backfill/stored.ts';
 const COMMAND = {
   usage: 'npm run backfill',
   about:
-    'Reads accounts and then transactions over SOLANA_RPC_URL, from now back to the first, into the log on\nKAFKA_BROKERS. Runs beside ingest. What is there already stays served, and reading it again changes no figure. A\nrun that was ended goes on where it was, says so, and reads what came since: it keeps its place in DATA_DIR.',
+    'Reads all accounts, and then all transactions from the newest to the oldest, over SOLANA_RPC_URL into the log on\nKAFKA_BROKERS. Runs beside ingest. What is indexed already stays served, and reading it again changes no figure.\nAn interrupted run keeps its place in DATA_DIR: the next one says so, continues there, and reads what came since.',
   flags: {
     'from-slot': {
       type: 'string',

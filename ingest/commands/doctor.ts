@@ -9,7 +9,7 @@ import { runChecks } from '../operate/doctor/report.ts';
 const COMMAND = {
   usage: 'npm run doctor',
   about:
-    'Asks every endpoint that the configuration names for something it must know, and prints a line for each.\nChanges nothing anywhere, but for a group of its own that goes again. Ends with 1 where one fails,\nor none is named.',
+    'Checks every configured endpoint by asking for something that it must know, and prints what it finds.\nChanges nothing, except that it creates and deletes a consumer group of its own in Kafka. Exits with 1 if a\ncheck fails, or if no endpoint is configured.',
   flags: {},
 } as const;
 

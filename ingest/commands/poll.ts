@@ -14,7 +14,7 @@ import { runPollers } from '../poll/pollers.ts';
 const COMMAND = {
   usage: 'npm run poll',
   about:
-    'Reads venues, catalogue, prices and token documents into Kafka, as often as POLL_INTERVAL_MS says.\nWhat has no URL configured is not read.',
+    'Reads venues, catalogue, prices and token documents into Kafka, as often as POLL_INTERVAL_MS says.\nA source without a configured URL is not read.',
   flags: {},
 };
 

@@ -17,15 +17,15 @@ import { replayOf } from '../operate/replay/kinds.ts';
 const COMMAND = {
   usage: 'npm run replay',
   about:
-    'Re-reads the log. Alone: all of it, into a fresh database, while live goes on, then readers go over at once; a run\nthat was ended goes on where it was. An npm start on servers ends then, and goes over when it is started again. With\n--from: a part of it, into the database that serves. Changes no figure if nothing was wrong.',
+    'Reads the log again. Without --from: the whole log into a new database, while the live system goes on; then all\nreaders switch to it at once. The next run continues one that was interrupted. An npm start that uses servers ends\nwith the switch, and serves the new database once it is started again. With --from: a part of the log, into the\ndatabase that is being served. Changes no figure if nothing was wrong.',
   flags: {
     from: {
       type: 'string',
       value: 'OFFSET|TIME',
-      help: 'offset in every partition, or when the log was given a record (2026-01-31T12:00:00Z)',
+      help: 'an offset in every partition, or the time since which records were written (2026-01-31T12:00:00Z)',
     },
-    'dead-letters': { type: 'boolean', help: 're-reads the records that did not decode' },
-    fresh: { type: 'boolean', help: 'begins another database where an ended run left an unfinished one' },
+    'dead-letters': { type: 'boolean', help: 'reads the records again that did not decode' },
+    fresh: { type: 'boolean', help: 'starts another database instead of continuing an unfinished one' },
   },
 } as const;
 

@@ -10,7 +10,7 @@ import { runMain } from '../../runtime/process/lifecycle.ts';
 const COMMAND = {
   usage: 'npm run chaos',
   about:
-    'Runs the whole system on real servers while processes are killed and frozen and connections are harmed, and then\ncompares every answer with the chain. One run for each seed, one after the other. Ends with 1 where one fails.',
+    'Runs the whole system on real servers while processes are killed and frozen and connections are harmed, and then\ncompares every answer with the chain. One run per seed, one after the other. Exits with 1 if one fails.',
   flags: {
     seeds: { type: 'string', value: 'N', help: 'how many seeds (default 10; with --providers 1)' },
     minutes: { type: 'string', value: 'N', help: 'of faults for each seed (default 10)' },

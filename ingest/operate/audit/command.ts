@@ -21,7 +21,7 @@ import { throttledStore } from './throttled-store.ts';
 const COMMAND = {
   usage: 'npm run audit',
   about:
-    'Recomputes what is served from the facts, compares it with the counters and accounts of the chain, and prints\nevery difference. Changes nothing. Runs beside a live system. Ends with 1 where something differs,\nwhere of some kind nothing could be compared, and where a gap of history was in the way.\nAccounts are compared where SOLANA_RPC_URL is set.',
+    'Recomputes what is served from the facts, compares it with the counters and accounts of the chain, and prints\nevery difference. Changes nothing. Runs beside a live system. Exits with 1 if something differs,\nif nothing of some kind could be compared, or if a gap of history prevented a comparison.\nAccounts are compared only if SOLANA_RPC_URL is set.',
   flags: {},
 } as const;
 
