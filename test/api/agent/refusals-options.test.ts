@@ -216,6 +216,16 @@ describe.each(ENGINES)('refusals of the options routes, over %s', (engine) => {
     },
   );
 
+  test.each([429, 502, 503, 504])(
+    'options/open: a venue’s internal error with HTTP %d is 503, as if the venue had not answered',
+    async (refusalStatus) => {
+      const { token } = await loggedIn();
+      Object.assign(stage.venue, { error: { method: 'get_instrument', code: -32603 }, refusalStatus });
+      const { body } = await refused(503, 'venue_unreachable', () => open(token));
+      expect(body.error).toContain('does not answer');
+    },
+  );
+
   test('options/open and options/close: without a configured venue both are 503; 404 and 409 come first', async () => {
     const { mint, agent } = stage.policy();
     const api = await startAgentApi({ db: stage.db, rpc: stage.rpc, venueUrl: null });

@@ -27,7 +27,7 @@ describe.each(ENGINES)('refusals of challenges, sessions and posts, over %s', (e
     await refused(400, 'invalid_request', () => stage.api.call('POST', 'challenge', body));
   });
 
-  test('challenge: a mint is 404 if its policy address has no account, or one that does not decode as a policy', async () => {
+  test('challenge: a mint is 404 if its policy address has no account, no policy, or another program’s account', async () => {
     const ask = (mint: string) => () => stage.api.challenge(mint, STRANGER.address);
     await refused(404, 'unknown_policy', ask(STRANGER.address));
     const mint = testKey('a malformed one').address;
@@ -46,7 +46,7 @@ describe.each(ENGINES)('refusals of challenges, sessions and posts, over %s', (e
     await refused(404, 'unknown_policy', ask(mint));
     stage.rpc.policy({ mint, agent: STRANGER.address });
     expect((await stage.api.challenge(mint, STRANGER.address)).status).toBe(200);
-    stage.rpc.raw(key, model, Buffer.alloc(32, 1));
+    stage.rpc.policy({ mint, agent: STRANGER.address, owner: Buffer.alloc(32, 1) });
     await refused(404, 'unknown_policy', ask(mint));
   });
 
@@ -120,7 +120,7 @@ describe.each(ENGINES)('refusals of challenges, sessions and posts, over %s', (e
     expect((await ask(590_000)).status).toBe(200);
   });
 
-  test('a missing or unknown token is 401 on every route that needs a session, an expired one on posts', async () => {
+  test('a missing, unknown or expired token is 401 on every route that needs a session', async () => {
     const { token } = await loggedIn();
     for (const [method, path, body] of BEARER_ROUTES) {
       await refused(401, 'invalid_session', () => stage.api.call(method, path, body));
@@ -128,7 +128,8 @@ describe.each(ENGINES)('refusals of challenges, sessions and posts, over %s', (e
       await refused(401, 'invalid_session', () => stage.api.call(method, path, body, `${token}A`));
     }
     await stage.db.query(`UPDATE sessions SET expires_at = clock_timestamp()`);
-    await refused(401, 'invalid_session', () => post(token, POST));
+    for (const [method, path, body] of BEARER_ROUTES)
+      await refused(401, 'invalid_session', () => stage.api.call(method, path, body, token));
   });
 
   test.each([

@@ -14,6 +14,8 @@ export interface FakePolicy {
   mode?: number;
   originId?: number;
   modelId?: number;
+  /** The program that owns the account; ours by default. */
+  owner?: Buffer;
 }
 
 /** A node whose accounts and faults a test sets by hand. */
@@ -30,7 +32,7 @@ export interface FakeRpc {
   policy(policy: FakePolicy): void;
   /** As if there had never been a policy of the mint. */
   forget(mint: string): void;
-  raw(mint: Buffer, data: Uint8Array, owner?: Buffer): void;
+  raw(mint: Buffer, data: Uint8Array): void;
   origin(id: number, mask: number): void;
   model(id: number, name: string, enabled?: boolean): void;
   close(): Promise<void>;
@@ -84,7 +86,7 @@ export async function startFakeRpc(): Promise<FakeRpc> {
     fault: null,
     asked: [],
     holdNext: (type, happens) => void held.set(markOf(discriminatorOf(type)), happens),
-    policy: ({ mint, agent, mode = 1, originId = 2, modelId = 1 }) => {
+    policy: ({ mint, agent, mode = 1, originId = 2, modelId = 1, owner }) => {
       const mintBytes = keyBytes(mint);
       put(
         policyAddress(PROGRAM, mintBytes),
@@ -97,10 +99,11 @@ export async function startFakeRpc(): Promise<FakeRpc> {
           ...{ routedToBankroll: 0n, profitSwept: 0n, paidToHolders: 0n, tokensBurned: 0n, creditSpent: 0n },
           ...{ hwm: 0n, venueCount: 0, createdAt: 0n, bump: 255 },
         }),
+        owner,
       );
     },
     forget: (mint) => void accounts.delete(encodeBase58(policyAddress(PROGRAM, keyBytes(mint)))),
-    raw: (mint, data, owner) => put(policyAddress(PROGRAM, mint), data, owner),
+    raw: (mint, data) => put(policyAddress(PROGRAM, mint), data),
     origin: (id, assetClassMask) =>
       put(
         originAddress(PROGRAM, id),
