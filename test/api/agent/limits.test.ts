@@ -171,7 +171,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect((await stage.api.call('POST', 'posts', POST, token, from)).status).toBe(201);
   });
 
-  test('of 200 bad tokens from an address without attempts left only some are looked up; a valid one passes', async () => {
+  test('of 200 bad tokens from an address beyond its limit, those not looked up cost no query; a valid one passes', async () => {
     const { token } = await loggedIn();
     const from = '192.0.2.3';
     const attempt = (n: number) => stage.api.call('POST', 'posts', POST, `${n}`.padStart(43, 'C'), from);
@@ -179,8 +179,12 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     const query = vi.spyOn(stage.db, 'query');
     const told = await Promise.all(Array.from({ length: 200 }, (_, n) => attempt(100 + n)));
     const lookedUp = query.mock.calls.filter(([sql]) => sql.includes('FROM sessions AS s')).length;
+    const queries = query.mock.calls.length;
     query.mockRestore();
-    expect(lookedUp).toBeLessThan(200);
+    // How many wait for a look-up depends on how fast they come: suspects.test.ts counts them.
+    const tooMany = told.filter(({ body }) => String(body.error).includes('waiting to be checked')).length;
+    expect(tooMany).toBeGreaterThan(0);
+    expect([lookedUp, queries]).toEqual([200 - tooMany, 200 - tooMany]);
     expect(new Set(told.map(({ status, body }) => `${status} ${body.code}`))).toEqual(
       new Set(['429 rate_limited']),
     );

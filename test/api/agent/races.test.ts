@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPosts } from '../../../api/agent/posts/feed.ts';
 import type { Db } from '../../../api/postgres/port.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
-import { rowCounts, startAgentApi } from './support/agent-api.ts';
+import { rowCounts } from './support/agent-api.ts';
 import { type ApiAt, apiAt, type Reply } from './support/api-at.ts';
 import { type FakeRpc, startFakeRpc } from './support/fake-rpc.ts';
 import { CALL, type FakeVenue, startFakeVenue } from './support/fake-venue.ts';
@@ -129,15 +129,16 @@ describe('concurrent requests through two API processes', () => {
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(30);
   });
 
-  test('a challenge and a session of one process are accepted by another that starts later', async () => {
+  test('a challenge and a session survive a kill and restart of the process that gave them', async () => {
     const { mint, agent } = policy();
     const token = await api(0).login(mint, agent);
     const { body } = await api(0).challenge(mint, agent.address);
-    const later = await startAgentApi({ db, rpc, venueUrl: venue.url });
+    const [child] = children as [KillableApi, KillableApi];
+    await child.kill();
+    const later = apiAt(await child.start());
     const signature = agent.sign(String(body.message)).toString('base64');
     const request = { mint, agent: agent.address, nonce: body.nonce, signature };
     expect((await later.call('POST', 'session', request)).status).toBe(200);
     expect((await later.call('POST', 'posts', { kind: 'idle', text: 'x' }, token)).status).toBe(201);
-    await later.close();
   });
 });
