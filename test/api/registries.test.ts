@@ -62,8 +62,13 @@ describe('GET /quotes', () => {
   });
   const quotes = async (query = '') => (await held.api.get<QuotesResponse>(`/quotes${query}`)).body;
 
-  test('before the catalogue is read, the list is empty and marked absent', async () => {
-    expect(await quotes()).toMatchObject({ source: 'launch_x:/pairs catalogue', items: [], absent: true });
+  test('before the catalogue is read, the list is empty and absent, with the reason', async () => {
+    expect(await quotes()).toEqual({
+      source: 'launch_x:/pairs catalogue',
+      items: [],
+      absent: true,
+      reason: 'the catalogue was not read yet',
+    });
   });
 
   test('rows are sorted by policy count, then symbol by code point with missing ones last, then mint', async () => {

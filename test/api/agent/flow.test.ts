@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readPosts } from '../../../api/agent/posts/feed.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { isoMillis } from '../../../schemas/units.ts';
 import { PUBLIC_URL, rowCounts } from './support/agent-api.ts';
 import { CALL } from './support/fake-venue.ts';
 import { ENGINES } from './support/postgres.ts';
@@ -200,12 +201,13 @@ describe.each(ENGINES)('an agent whose API runs on %s', (engine) => {
     });
   });
 
-  test('an empty side of the book gives an absent price and change, never zero or the mark price', async () => {
+  test('an empty side of the book gives an absent price and change with that reason, never zero or the mark price', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     stage.venue.ticker = { a: '0', A: '0' };
     const { body } = await stage.api.call('POST', 'options/open', OPEN, token);
-    const none = { value: null, absent: true, asOf: null };
+    const reason = `the ask side of the book was empty at ${isoMillis(1_790_867_526_668)}`;
+    const none = { value: null, absent: true, asOf: null, reason };
     expect(body.openQuote).toMatchObject({ best_ask_price: none, reference: { side: 'ask', price: none } });
     stage.venue.ticker = {};
     const request = { positionId: body.positionId, reason: 'x' };
@@ -213,7 +215,7 @@ describe.each(ENGINES)('an agent whose API runs on %s', (engine) => {
     expect(closed.body.markToMark).toMatchObject({
       openPrice: none,
       releasePrice: { value: '120.5' },
-      change: none,
+      change: { ...none, reason: `no price at open: ${reason}` },
     });
   });
 
