@@ -152,6 +152,7 @@ describe('the client', () => {
       name: 'ApiError',
       status: 400,
       code: 'invalid_request',
+      retryAfter: null,
     });
     const client = createClient({ url: api.url, fetch: net.fetch, retryMs: 1 });
     net.lose = { path: '/health', when: 'request' };
@@ -159,6 +160,20 @@ describe('the client', () => {
     await expect(client.coin(key('nobody'))).rejects.toMatchObject({ status: 404, code: null });
     const nobody = createClient({ url: 'http://127.0.0.1:1', retryMs: 1 });
     await expect(nobody.health()).rejects.toBeInstanceOf(NoAnswerError);
+  });
+
+  test('an ApiError has the seconds of Retry-After, or null if the service names none', async () => {
+    const error = (headers: Record<string, string>) => async () =>
+      Response.json({ error: 'too many', code: 'rate_limited' }, { status: 429, headers });
+    const thrown = (headers: Record<string, string>) =>
+      createClient({ url: api.url, fetch: error(headers) })
+        .post('a token', { kind: 'idle', text: 'x' })
+        .catch((reason: unknown) => reason);
+    const limit = { name: 'ApiError', status: 429, code: 'rate_limited' };
+    expect(await thrown({ 'retry-after': '17' })).toMatchObject({ ...limit, retryAfter: 17 });
+    expect(await thrown({})).toMatchObject({ ...limit, retryAfter: null });
+    const date = 'Tue, 24 Nov 2026 05:00:00 GMT';
+    expect(await thrown({ 'retry-after': date })).toMatchObject({ ...limit, retryAfter: null });
   });
 
   test('follows no redirect with a token, and counts it as no answer', async () => {

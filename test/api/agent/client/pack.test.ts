@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { challengeMessage } from '../../../../api/agent/session/message.ts';
+import { makeNonce } from '../../../../api/agent/session/nonce.ts';
+import { serveAnswers } from '../../../support/answering.ts';
 import { testKey } from '../support/keys.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..');
@@ -52,25 +54,31 @@ describe('the packed client', () => {
     expect(names.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))).toEqual([]);
   });
 
-  test('type-checks in a consumer’s program and calls a service from it', async () => {
+  test('type-checks in a consumer’s program, and signs a challenge and calls a service from it', async () => {
     const tsc = path.join(ROOT, 'node_modules/.bin/tsc');
     const flags = ['--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node', 'main.ts'];
     await run(tsc, flags, { cwd: directory }).catch((error: { stdout: string }) => {
       throw new Error(error.stdout);
     });
-    const server = http.createServer((request, response) => {
-      const health = request.url === '/health';
-      const body = health ? { ok: true, service: 'svc' } : { error: 'no', code: 'not_the_agent' };
-      response
-        .writeHead(health ? 200 : 403, { 'content-type': 'application/json' })
-        .end(JSON.stringify(body));
+    const of = { service: 'svc', mint: KEY.address, agent: KEY.address };
+    let message = '';
+    const challenge = () => {
+      const issuedAt = Date.now();
+      const nonce = makeNonce(Buffer.alloc(32), of, issuedAt);
+      message = challengeMessage({ ...of, publicUrl: service.url, nonce, issuedAt });
+      return { nonce, message };
+    };
+    const service = await serveAnswers(({ path: asked }) => {
+      if (asked === '/health') return { body: { ok: true, service: 'svc' } };
+      if (asked === '/api/agent/challenge') return { body: challenge() };
+      return { status: 403, body: { error: 'no', code: 'not_the_agent' } };
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-    const { stdout } = await run(process.execPath, ['main.js', url, KEY.secretKey.toString('hex')], {
+    const { stdout } = await run(process.execPath, ['main.js', service.url, KEY.secretKey.toString('hex')], {
       cwd: directory,
     });
-    server.close();
+    await service.close();
+    const signed = service.asked.find(({ path: asked }) => asked === '/api/agent/session');
+    expect(signed?.body).toMatchObject({ signature: KEY.sign(message).toString('base64') });
     expect(JSON.parse(stdout)).toEqual({ address: KEY.address, service: 'svc', code: 'not_the_agent' });
   });
 });
