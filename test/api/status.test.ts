@@ -75,11 +75,13 @@ describe('GET /status', () => {
     });
   });
 
-  test('the stream is connected only while ingestion keeps reporting that it is', async () => {
+  test('the stream is connected, and history complete, only while ingestion keeps reporting that it is', async () => {
+    await held.api.insert('applied', [appliedRow('transactions', 0)]);
     const tell = (row: object) => held.api.insert('stream_state', [told(row)]);
     expect((await status()).indexer).toMatchObject({
       stream: { connected: false, since: null, reason: 'no ingestion has told of its stream yet' },
       followed: { addresses: null, overRpc: null },
+      history: { complete: false, fromSlot: '0' },
     });
     await tell({ read_at: String(NOW_S * 1000 - 60_000), lag_ms: '60000' });
     expect((await status()).indexer).toMatchObject({
@@ -88,14 +90,18 @@ describe('GET /status', () => {
         since: isoTime(NOW_S - 60),
         reason: 'nothing that ingestion told since then is applied',
       },
-      history: { complete: false },
+      history: { complete: false, fromSlot: '0' },
     });
     await tell({ read_at: String(NOW_S * 1000 - 5_000), connected: 0, reason: 'refused' });
-    expect((await status()).indexer.stream).toMatchObject({ connected: false, reason: 'refused' });
+    expect((await status()).indexer).toMatchObject({
+      stream: { connected: false, reason: 'refused' },
+      history: { complete: false, fromSlot: '0' },
+    });
     await tell({ read_at: String(NOW_S * 1000 - 1_000), over_rpc: 4 });
     expect((await status()).indexer).toMatchObject({
       stream: { connected: true, since: isoTime(NOW_S - 60), reason: null },
       followed: { addresses: 9, overRpc: 4 },
+      history: { complete: true, fromSlot: '0' },
     });
   });
 
