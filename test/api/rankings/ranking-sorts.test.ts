@@ -56,17 +56,23 @@ describe('sorts', () => {
   });
 
   test.each(OWN_SORTS.filter((sort) => sort !== 'newest'))(
-    '%s ranks by dollars across quote assets, and by amount within one',
+    '%s ranks by dollars across quote assets, and by amount within one that may have no price',
     async (sort) => {
       await twoAssets();
       const of = (amount: string) => ({ [OWN_KEYS[sort].column]: amount });
+      // So that by amount they are in another order than by mint.
+      const [less = '', more = ''] = ['d', 'e'].toSorted((x, y) => (key(x) < key(y) ? -1 : 1));
       await held.api.insert('policies', [
         policyRow('a', 'usd', of('149000000')),
         policyRow('b', 'sol', of('1000000000')),
         policyRow('c', 'usd', of('151000000')),
+        policyRow(less, 'none', of('18446744073709551614')),
+        policyRow(more, 'none', of('18446744073709551615')),
       ]);
-      expect(await mints(`?sort=${sort}`)).toEqual([key('c'), key('b'), key('a')]);
+      // Without a price there are no dollars: those come last, by mint.
+      expect(await mints(`?sort=${sort}`)).toEqual(['c', 'b', 'a', less, more].map(key));
       expect(await mints(`?sort=${sort}&quote=${key('usd')}`)).toEqual([key('c'), key('a')]);
+      expect(await mints(`?sort=${sort}&quote=${key('none')}`)).toEqual([key(more), key(less)]);
     },
   );
 
