@@ -62,12 +62,16 @@ test('a serving row that names a database other than home’s replays is an erro
   }
 });
 
-test('openServing opens the database that serves now, given the URL of home', async () => {
+test('openServing opens the database that serves now, with the login of home’s URL', async () => {
   const { home, url } = databases;
   await databases.open(named(1));
   await switchServing(home, { from: home.database, to: named(1) }, null);
-  const store = await openServing(url, null);
-  expect(await store.query('SELECT currentDatabase() AS name')).toEqual([{ name: named(1) }]);
+  const login = new URL(url);
+  login.username = 'reader';
+  const store = await openServing(login.href, null, 'read');
+  // With any other login the tests' engine allows writes.
+  const sql = `SELECT currentDatabase() AS name, getSetting('readonly') AS readonly`;
+  expect(await store.query(sql)).toEqual([{ name: named(1), readonly: 2 }]);
   await store.close();
 });
 
