@@ -215,14 +215,18 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(posts.some(({ text }) => said?.includes(text))).toBe(true);
   });
 
-  test('an unknown moment of the past is shown as absent, with its reason', async () => {
+  test('an unknown moment of the past is shown as absent, with its time and reason', async () => {
     const { page: other } = await another();
     await forgetPast(other, 'nobody wrote it down');
     await open(`/explorer/coins/${running.speaker}`, other);
     await awaited(async () => {
-      const { panel, row } = await equityAt(other, 0.3);
-      expect(panel).toMatchObject({ isAbsent: true, rows: { Why: 'nobody wrote it down' } });
-      expect(row[0]).toMatch(/absent$/);
+      const [early, late] = [await equityAt(other, 0.3), await equityAt(other, 0.7)];
+      for (const { panel, row } of [early, late]) {
+        const At = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+        expect(panel).toMatchObject({ isAbsent: true, rows: { At, Why: 'nobody wrote it down' } });
+        expect(row[0]).toMatch(/absent$/);
+      }
+      expect(String(early.panel?.rows.At) < String(late.panel?.rows.At)).toBe(true);
     }, 200);
   });
 
@@ -433,7 +437,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(await cut.getByText('Not up to date.').count()).toBe(1);
   });
 
-  test('an open page keeps its content when the store goes down, and says that it is not up to date', async () => {
+  test('an open page keeps its content when the store goes down, and says that it is not up to date and how old', async () => {
     for (const [name, path] of Object.entries(pages)) {
       const { page: left } = await another();
       await left.clock.install();
@@ -443,7 +447,8 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
       await useful.waitFor();
       await loseStore(left);
       await left.clock.fastForward(A_MINUTE_MS);
-      await left.getByText('Not up to date.').first().waitFor();
+      const old = /Not up to date\..* What stands here was answered [1-9]\d* min( \d+ s)? ago\./;
+      await left.locator('.notice.old', { hasText: old }).first().waitFor();
       await useful.waitFor();
       await picture(left, `stale-${name}`);
     }
