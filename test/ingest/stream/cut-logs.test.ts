@@ -73,8 +73,8 @@ test('an incomplete reply is not logged: the transaction is requested until a no
 });
 
 /**
- * A node that answers without logs and inner instructions until `tellsAll` is set, and with null for the first
- * `failsFirst` requests; notes its requests.
+ * A node that answers without logs and inner instructions until `tellsAll` is set; of the first `failsFirst` requests
+ * it fails every other one and answers the rest with null. It notes its requests.
  */
 function halfRecorded(failsFirst = 0) {
   const whole = JSON.parse(Buffer.from(toJson(run([theirs({ call: ours() })]), false)).toString());
@@ -82,6 +82,7 @@ function halfRecorded(failsFirst = 0) {
   const node = { tellsAll: false };
   const getTransaction = async (signature: string) => {
     asked.push(signature);
+    if (asked.length <= failsFirst && asked.length % 2 === 0) throw new Error('timed out');
     if (asked.length <= failsFirst) return null;
     const landed = { ...whole, slot: 30, transaction: { ...whole.transaction, signatures: [signature] } };
     if (node.tellsAll) return landed;
@@ -90,24 +91,24 @@ function halfRecorded(failsFirst = 0) {
   return { rpc: { getTransaction } as unknown as Rpc, asked, node };
 }
 
-test('replies without the transaction do not count as incomplete ones, so it is soon requested again', async () => {
+test('neither a failed request nor a null reply counts as an incomplete reply: the transaction is soon requested again', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   vi.useFakeTimers();
   const abort = new AbortController();
-  const { rpc, asked, node } = halfRecorded(8);
+  const { rpc, asked, node } = halfRecorded(14);
   const sent: LogRecord[] = [];
   const reader = createCutLogsReader({
     ...{ rpc, logger: createLogger('silent', 'test'), signal: abort.signal },
     send: async (records) => void sent.push(...records),
   });
   reader.addKnown([rowOf(1)]);
-  for (let step = 0; asked.length < 9 && step < 1_000; step += 1) await vi.advanceTimersByTimeAsync(100);
-  expect(asked).toHaveLength(9);
+  for (let step = 0; asked.length < 15 && step < 1_000; step += 1) await vi.advanceTimersByTimeAsync(100);
+  expect(asked).toHaveLength(15);
   node.tellsAll = true;
   for (let step = 0; sent.length < 1 && step < 1_000; step += 1) await vi.advanceTimersByTimeAsync(100);
   abort.abort();
   expect(sent).toHaveLength(1);
-  expect(asked).toHaveLength(10);
+  expect(asked).toHaveLength(16);
 });
 
 test('a transaction that no node returns whole is requested ever more rarely, and no more once it is whole', async () => {

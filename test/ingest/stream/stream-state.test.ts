@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
 import {
   createStateTeller,
@@ -10,7 +10,9 @@ import {
 import type { ListStatus } from '../../../ingest/stream/sweeps/list-proof.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
-import type { StreamState } from '../../../schemas/stream-state.ts';
+import { STREAM_HEARTBEAT_MS, type StreamState } from '../../../schemas/stream-state.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 const refused = {
   type: 'followed',
@@ -114,12 +116,14 @@ test('addresses that are not taken or not streamed are reported again when the c
   );
 });
 
-test('the newest state is the last in the log, even if appending an earlier one failed', async () => {
+/** A teller over a log whose first `failures` appends fail: counts the appends, and keeps the states that are logged. */
+function telling(failures: number) {
   const told: StreamState[] = [];
   const stop = new AbortController();
-  let failures = 1;
+  let appends = 0;
   const append = async ([record]: readonly LogRecord[]) => {
-    if (failures-- > 0) throw new Error('away');
+    appends += 1;
+    if (appends <= failures) throw new Error('away');
     if (record?.kind === 'reading' && record.reading.type === 'stream') told.push(record.reading);
   };
   const teller = createStateTeller({
@@ -128,6 +132,11 @@ test('the newest state is the last in the log, even if appending an earlier one 
     logger: createLogger('silent', 'test'),
     signal: stop.signal,
   });
+  return { teller, stop, told, appends: () => appends };
+}
+
+test('the newest state is the last in the log, even if appending an earlier one failed', async () => {
+  const { teller, stop, told } = telling(1);
   const running = teller.run();
   for (const event of [{ type: 'connected' }, { type: 'disconnected', reason: 'gone' }] as const) {
     teller.onEvent(event);
@@ -136,4 +145,21 @@ test('the newest state is the last in the log, even if appending an earlier one 
   stop.abort();
   await running;
   expect(told.at(-1)).toMatchObject({ connected: false, reason: 'gone' });
+});
+
+test('a state whose append failed is logged at the next heartbeat, although nothing changes any more', async () => {
+  vi.useFakeTimers();
+  const { teller, stop, told, appends } = telling(2);
+  teller.onEvent({ type: 'connected' });
+  teller.onEvent({ type: 'disconnected', reason: 'gone' });
+  const running = teller.run();
+  await vi.advanceTimersByTimeAsync(STREAM_HEARTBEAT_MS);
+  expect([appends(), told]).toEqual([2, []]);
+  await vi.advanceTimersByTimeAsync(STREAM_HEARTBEAT_MS);
+  expect(told).toMatchObject([{ connected: false, reason: 'gone' }]);
+  // A reader that is told no state for three heartbeats holds none to be true.
+  await vi.advanceTimersByTimeAsync(STREAM_HEARTBEAT_MS);
+  expect(told).toEqual(Array(2).fill(told[0]));
+  stop.abort();
+  await running;
 });

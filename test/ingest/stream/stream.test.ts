@@ -170,7 +170,7 @@ describe(`the stream (seed ${SEED})`, () => {
     for (const { signature, index } of cut) expect(again(signature)?.index).toBe(index);
   });
 
-  test('widens the first gap and closes it when an earlier run ended before its first marker', async () => {
+  test('widens the first gap up to its first marker and closes it, where an earlier run ended before any marker', async () => {
     await open();
     await stage.live(80);
     const gap = { kind: 'gap', fromSlot: 0n, toSlot: 20n, toTime: null, closed: false } as const;
@@ -178,7 +178,12 @@ describe(`the stream (seed ${SEED})`, () => {
     stage.start();
     await stage.liveUntil('it streams', () => stage.model.markers.transactions.length > 0);
     await expectWhole();
-    expect([...stage.model.gaps.values()]).toMatchObject([{ fromSlot: 0n, closed: true }]);
+    const { order, gaps, markers } = stage.model;
+    const widened = order.find(({ kind }) => kind === 'gap') as GapRecord;
+    expect(widened).toMatchObject({ fromSlot: 0n, closed: false });
+    expect(widened.toSlot).toBeGreaterThan(gap.toSlot);
+    expect(firstMarkers(markers.transactions)).toEqual(blocksBehind(stage.chain, widened.toSlot));
+    expect([...gaps.values()]).toMatchObject([{ fromSlot: 0n, closed: true }]);
   });
 
   test('reads the slots before the start slot only once the start slot is lowered', async () => {
