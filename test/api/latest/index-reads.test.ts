@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { fees } from '../../../api/coin/fees.ts';
+import type { Coin } from '../../../api/coin/find.ts';
+import { claimsOfDay } from '../../../api/figures/day-windows.ts';
 import { createCells } from '../../../api/latest/cells/cells.ts';
 import { withText } from '../../../api/latest/cells/texts.ts';
 import { createHandOver } from '../../../api/latest/feed.ts';
@@ -54,11 +57,19 @@ const readSums = async <T>(what: (view: View) => T): Promise<T> => {
   return value;
 };
 const historyReason = (view: View) => view.state().historyReason;
+/** A sum over all of a policy's events, as the API serves it. */
+const feesOfCoin = (view: View) => {
+  const policy = { address: key('p'), fees_claimed: '0', block_time: null };
+  return fees({ mint: key('coin'), policy, view } as unknown as Coin).quoteLeg.lifetimeFromEvents;
+};
 
 /** What was read, and in how many reads, where `happens` runs after the first `times` reads. */
 async function settledAfter(times: number, happens: () => Promise<void>) {
-  const { reads, told: reason } = await toldAfter(times, happens, historyReason);
-  return { reads, reason };
+  const what = (view: View) => ({ reason: historyReason(view), sum: feesOfCoin(view) });
+  // What else the answer is made of is in memory already, so that the sums are read once for each reading of it.
+  await memory.read((view) => [claimsOfDay(view, key('coin')), view.get('claims', key('coin'))]);
+  const { reads, told } = await toldAfter(times, happens, what);
+  return { reads, ...told };
 }
 
 async function toldAfter<T>(times: number, happens: () => Promise<void>, what: (view: View) => T) {
@@ -77,15 +88,16 @@ test('while nothing changes, the state of the index is read once and stays in me
   expect(asked.length).toBe(first);
 });
 
-test('a gap that opens while sums are read has them read again, and is named as missing from history', async () => {
-  const { reads, reason } = await settledAfter(1, () => store.insert('gaps', [gap('10')]));
+test('a gap that opens while sums are read has them read again, and they are absent with that gap as the reason', async () => {
+  const { reads, reason, sum } = await settledAfter(1, () => store.insert('gaps', [gap('10')]));
   expect(reads).toBe(2);
   expect(reason).toContain('slots 10 to 999');
+  expect(sum).toMatchObject({ value: null, absent: true, reason });
 });
 
-test('a gap that closes while sums are read has them read again, now with nothing missing', async () => {
+test('a gap that closes while sums are read has them read again, and with nothing missing they are served', async () => {
   const closing = () => store.insert('gaps', [gap('10', { log_offset: '2', closed: 1 })]);
-  expect(await settledAfter(1, closing)).toEqual({ reads: 2, reason: null });
+  expect(await settledAfter(1, closing)).toMatchObject({ reads: 2, reason: null, sum: { value: '0' } });
 });
 
 test('a gap that opens and closes while sums are read has them read again, too', async () => {
@@ -93,7 +105,7 @@ test('a gap that opens and closes while sums are read has them read again, too',
     await store.insert('gaps', [gap('20')]);
     await store.insert('gaps', [gap('20', { log_offset: '3', closed: 1 })]);
   };
-  expect(await settledAfter(1, both)).toEqual({ reads: 2, reason: null });
+  expect(await settledAfter(1, both)).toMatchObject({ reads: 2, reason: null, sum: { value: '0' } });
 });
 
 test('a transaction that becomes incomplete while sums are read has them read again, with the newer state', async () => {
@@ -116,14 +128,15 @@ test('a transaction that becomes incomplete while sums are read has them read ag
   });
 });
 
-test('if what is missing changes during every read, reading ends after four, with that as the reason', async () => {
+test('if what is missing changes during every read, reading ends after four and sums are absent for that reason', async () => {
   let at = 100;
-  const { reads, reason } = await settledAfter(9, () => {
+  const { reads, reason, sum } = await settledAfter(9, () => {
     at += 1;
     return store.insert('gaps', [gap(String(at))]);
   });
   expect(reads).toBe(4);
   expect(reason).toMatch(/is changing at this moment$/);
+  expect(sum).toMatchObject({ value: null, absent: true, reason });
 });
 
 test('while what is missing keeps changing, the status shows the gaps known before and is not complete', async () => {

@@ -129,6 +129,46 @@ test('an answer begun before the switch is completed from the old database', asy
   expect(await slow).toBe('old 100');
 });
 
+test('an answer begun before a switch back is completed from the replaced database, which is not closed meanwhile', async () => {
+  const held = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  const closed = new Set<string>();
+  const { api, serving } = await open(
+    (store) => {
+      let isClosed = false;
+      return {
+        ...store,
+        query: async (sql, params) => {
+          if (store.database === next.database && sql.includes('FROM origins')) {
+            reached.resolve();
+            await held.promise;
+          }
+          if (isClosed) throw new Error(`${store.database} is closed`);
+          return store.query(sql, params);
+        },
+        close: async () => {
+          isClosed = true;
+          closed.add(store.database);
+        },
+      };
+    },
+    { graceMs: PATIENCE_MS },
+  );
+  await turn();
+  await awaited(() => expect(serving.currentStore().database).toBe(next.database));
+  const slow = ask(api);
+  await reached.promise;
+  await switchServing(former, { from: next.database, to: former.database }, null);
+  await awaited(() => expect(serving.currentStore().database).toBe(former.database));
+  expect(await ask(api)).toBe('old 100');
+  held.resolve();
+  expect(await slow).toBe('new 200');
+  expect([...closed]).toEqual([]);
+  stop.abort();
+  await serving.close();
+  expect(closed).toContain(next.database);
+});
+
 test('an answer kept for the old database is not served for the new one', async () => {
   const { api, serving } = await open();
   const path = `/coins/${key('coin')}`;
