@@ -121,6 +121,38 @@ test('a gap of history that is opened anew and closed is reported to listeners a
   }
 });
 
+test('a client behind more events than are looked at is sent a gap, and none of those events is read', async () => {
+  const asked: string[] = [];
+  let isMuch = true;
+  const counting = {
+    query: async (sql: string, params: { many?: number } = {}) => {
+      asked.push(sql);
+      if (sql.includes('count() AS n')) return [{ n: String((params.many ?? 0) - (isMuch ? 0 : 1)) }];
+      return [];
+    },
+    aside: () => counting,
+  } as unknown as Store;
+  const applied = { slot: '1000', highest_slot: '1000', late_batches: 0 };
+  const latest = {
+    currentStore: () => counting,
+    read: async (make: (view: object) => unknown) => ({
+      value: make({ state: () => ({ applied, gaps: [], openGaps: [] }) }),
+    }),
+  } as unknown as Latest;
+  const feed = createActivityFeed(latest);
+  await feed.begin();
+  const since = { ...feed.tip(), slot: 10n };
+  asked.length = 0;
+  expect(await feed.missed(since, feed.tip(), null)).toEqual({
+    events: [],
+    gap: 'the position is too old',
+  });
+  expect(asked).toHaveLength(1);
+  isMuch = false;
+  expect(await feed.missed(since, feed.tip(), null)).toEqual({ events: [], gap: null });
+  expect(asked.filter((sql) => sql.startsWith('SELECT slot, signature'))).toHaveLength(1);
+});
+
 test('while late events keep coming, a gap is sent at most every ten seconds, and no client counts as up to date', async () => {
   const applied = { slot: '1000', highest_slot: '1000', late_batches: 0 };
   const empty = { query: async () => [], aside: () => empty } as unknown as Store;

@@ -256,7 +256,7 @@ describe('streamed posts', () => {
 });
 
 describe('streamed rankings', () => {
-  test('a ranking is sent whole, at first and after each change, also to a client that returns with an older id', async () => {
+  test('a ranking is sent whole, at first and after each change, to a returning client only if its id is not the newest', async () => {
     const listener = await listen('/stream/rankings?sort=newest&order=asc');
     await listener.until(1);
     const { body } = await held.api.get('/rankings?sort=newest&order=asc&limit=50');
@@ -267,6 +267,11 @@ describe('streamed rankings', () => {
     const again = await listen('/stream/rankings?order=asc&sort=newest', listener.heard[0]?.id);
     await again.until(1);
     expect(again.heard[0]?.id).toBe(listener.heard[1]?.id);
+    const current = await listen('/stream/rankings?order=asc&sort=newest', listener.heard[1]?.id);
+    await held.api.insert('policies', [policyRow('four', 'usd')]);
+    await Promise.all([listener.until(3), again.until(2), current.until(1)]);
+    expect(current.heard.map(({ id }) => id)).toEqual([listener.heard[2]?.id]);
+    expect(again.heard[1]?.id).toBe(listener.heard[2]?.id);
   });
 
   test('a ranking is not sent again when only the time of a sum of zero moves on', async () => {
