@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { createChain } from '../../devnet/chain/chain.ts';
@@ -35,6 +36,8 @@ interface Launched {
   serving: Promise<string>;
   /** Its exit code, or the signal that ended it. */
   ended: Promise<number | string | null>;
+  /** All that it wrote to its standard error, once it has ended. */
+  errors: Promise<string>;
 }
 
 /** The whole system as a process group of its own, as `npm start` runs it. */
@@ -46,7 +49,7 @@ function launch(): Launched {
   const child = spawn(process.execPath, [MAIN, ...FLAGS], {
     detached: true,
     env,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   started.add(child);
   const ended = new Promise<number | string | null>((resolve) => {
@@ -63,7 +66,7 @@ function launch(): Launched {
     });
   });
   serving.catch(() => {});
-  return { child, serving, ended };
+  return { child, serving, ended, errors: text(child.stderr as NodeJS.ReadableStream) };
 }
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -85,12 +88,17 @@ interface Hour {
 /** The first of the systems that are killed. */
 let first: Launched;
 
-test('a second npm start on the same directory exits with code 1, and the first goes on serving', async () => {
+test('a second npm start on the same directory exits with code 1, names the process that uses it, and that goes on serving', async () => {
   first = launch();
   const url = await first.serving;
   expect((await fetch(`${url}/health`)).status).toBe(200);
   const second = launch();
   await expect(second.serving).rejects.toThrow('ended with 1 before it served');
+  // One sentence, and no stack.
+  const sentence = new RegExp(
+    `^DATA_DIR ${directory} is in use by process ${first.child.pid}: stop that one, .*\\n$`,
+  );
+  expect(await second.errors).toMatch(sentence);
   expect((await fetch(`${url}/health`)).status).toBe(200);
 });
 
