@@ -19,8 +19,8 @@ function sizeOf(drawn: unknown): { nodes: number; characters: number } {
 }
 
 test.each([
-  ['nobody would see', '\u0003'.repeat(10_000)],
-  ['anybody would see', 'x'.repeat(10_000)],
+  ['are invisible', '\u0003'.repeat(10_000)],
+  ['are visible', 'x'.repeat(10_000)],
 ])('a name and a symbol of 10,000 characters that %s take few nodes in a list', (_, text) => {
   const asked = { name: text, symbol: text, mint: 'M'.repeat(44) };
   const { nodes, characters } = sizeOf([TokenMark(asked), TokenName(asked)]);

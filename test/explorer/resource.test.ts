@@ -59,7 +59,7 @@ const brokenOff = () => beginning((body) => body.error(new TypeError('terminated
 test.each([
   ['breaks off', brokenOff],
   ['ends too soon', () => beginning((body) => body.close())],
-  ['is a page of somebody between', () => new Response('<!doctype html>')],
+  ['is a page of a proxy in between', () => new Response('<!doctype html>')],
 ])('a response body that %s is a failure: known data stays and the request is retried', async (_, broken) => {
   answered(() => Response.json({ a: 1 }));
   const part = having(10_000);

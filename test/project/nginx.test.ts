@@ -186,14 +186,14 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
 
   const UNREAD = [400, 'this is no HTTP request'] as const;
   test.each([
-    ['an escape that is none', 'GET /coins/%zz HTTP/1.1', ...UNREAD],
-    ['a path above all', 'GET /a/../../b HTTP/1.1', ...UNREAD],
+    ['an invalid escape', 'GET /coins/%zz HTTP/1.1', ...UNREAD],
+    ['a path above the root', 'GET /a/../../b HTTP/1.1', ...UNREAD],
     ['a long path', `GET /who?${'x'.repeat(17_000)} HTTP/1.1`, ...UNREAD],
     ['a long header', `GET /who HTTP/1.1\r\nx: ${'x'.repeat(17_000)}`, ...UNREAD],
     ['a long head', `GET /who HTTP/1.1${`\r\nx: ${'x'.repeat(11_000)}`.repeat(3)}`, ...UNREAD],
-    ['no request', 'who?', ...UNREAD],
+    ['a line that is not a request', 'who?', ...UNREAD],
     ['TRACE', 'TRACE /who HTTP/1.1', 405, METHOD_NOT_ALLOWED],
-    ['a coding that nobody knows', 'POST /told HTTP/1.1\r\nTransfer-Encoding: gzip, chunked', ...UNREAD],
+    ['an unknown transfer coding', 'POST /told HTTP/1.1\r\nTransfer-Encoding: gzip, chunked', ...UNREAD],
   ])('%s is refused by nginx, with an error in the API’s JSON form', async (_, head, status, error) => {
     expect(await answered(`${head}\r\nHost: x\r\nConnection: close\r\n\r\n`)).toEqual({
       status,

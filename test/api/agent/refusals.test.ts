@@ -19,7 +19,7 @@ describe.each(ENGINES)('refusals of challenges, sessions and posts, over %s', (e
   const { refused, post, open, close, loggedIn } = refusalsOf(stage);
 
   test.each([
-    ['no JSON', '{"mint":'],
+    ['a body that is not JSON', '{"mint":'],
     ['JSON that is no object', '[]'],
     ['a mint that is no key', { mint: 'x', agent: STRANGER.address }],
     ['an agent that is no key', { mint: STRANGER.address, agent: 7 }],
@@ -137,22 +137,25 @@ describe.each(ENGINES)('refusals of challenges, sessions and posts, over %s', (e
     ['no text', { kind: 'idle' }],
     ['an empty text', { kind: 'idle', text: '' }],
     ['1001 code points', { kind: 'idle', text: '🦊'.repeat(1001) }],
-    ['half a surrogate pair', '{"kind":"idle","text":"\\ud800"}'],
-    ['NUL', { kind: 'idle', text: 'a\0b' }],
+    ['half a surrogate pair in the text', '{"kind":"idle","text":"\\ud800"}'],
+    ['a NUL character in the text', { kind: 'idle', text: 'a\0b' }],
     ['a trade without ref', { kind: 'trade', text: 'x', venue: 'perp_x' }],
     ['a trade at the options venue', { kind: 'trade', text: 'x', venue: 'options_x', ref: '1' }],
-    ['a trade at what reads as it', { kind: 'trade', text: 'x', venue: 'options\u200b_\uff58', ref: '1' }],
+    [
+      'a trade at a venue name that looks like that one',
+      { kind: 'trade', text: 'x', venue: 'options\u200b_\uff58', ref: '1' },
+    ],
     ['a trade at the options venue in capitals', { kind: 'trade', text: 'x', venue: 'OPTIONS_X', ref: '1' }],
     ['a trade without venue', { kind: 'trade', text: 'x', ref: '1' }],
     ['another kind with a venue', { ...POST, venue: 'perp_x' }],
     ['another kind with a ref', { ...POST, ref: '1' }],
-    ['a ref that is no text', { kind: 'trade', text: 'x', venue: 'perp_x', ref: 5 }],
+    ['a ref that is a number', { kind: 'trade', text: 'x', venue: 'perp_x', ref: 5 }],
     ['a trade with an empty ref', { kind: 'trade', text: 'x', venue: 'perp_x', ref: '' }],
     ['a text that is a number', { kind: 'idle', text: 5 }],
-    ['a kind of every object', { kind: 'toString', text: 'x' }],
+    ['a kind named like a property of every object', { kind: 'toString', text: 'x' }],
     ['a list of posts', [POST]],
     ['no body', ''],
-    ['no JSON', 'kind=idle'],
+    ['a body that is not JSON', 'kind=idle'],
   ])('posts: %s is 400', async (_, body) => {
     const { token } = await loggedIn();
     await refused(400, 'invalid_request', () => post(token, body));

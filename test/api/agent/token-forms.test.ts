@@ -17,7 +17,7 @@ describe(`a session token (${TOKEN})`, () => {
     ['inside a word', `abc${TOKEN}def`],
     ['letter by letter', [...TOKEN].join(' ')],
     ['in two lines', `${TOKEN.slice(0, 20)}\n${TOKEN.slice(20)}`],
-    ['with what nobody sees inside', [...TOKEN].join('\u200b')],
+    ['with invisible characters inside', [...TOKEN].join('\u200b')],
     ['with a mark on each letter', [...TOKEN].map((letter) => `${letter}\u0301`).join('')],
     ['with dots between its letters', [...TOKEN].join('.')],
     ['cut by words of another alphabet', `${TOKEN.slice(0, 9)}→${TOKEN.slice(9)}`],

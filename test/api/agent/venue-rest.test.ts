@@ -23,7 +23,7 @@ const OWN_ERROR = JSON.stringify({ id: '1', error: { code: -32000, message: 'Rat
 
 describe('an options venue that answers 429', () => {
   test.each([
-    ['in a page of what stands before it', 'Too many requests'],
+    ['in the text of a proxy in front of it', 'Too many requests'],
     ['in its own words', OWN_ERROR],
   ])('is not asked again before its Retry-After (%s); clients are told how long', async (_, words) => {
     headers = { 'Retry-After': '40' };

@@ -88,7 +88,7 @@ describe('request bodies and client addresses', () => {
   test.each([
     ['a route that takes one', 'POST /api/agent/echo'],
     ['a route that takes none', 'GET /health'],
-    ['a path that is none', 'POST /nothing'],
+    ['an unknown path', 'POST /nothing'],
   ])('an endless body sent to %s gets a response, and its connection is closed', async (_, line) => {
     const { hostname, port } = new URL(held.api.url);
     const most = 64 * 1024 * 1024;

@@ -56,14 +56,14 @@ const asking = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const elseAnswered = async () => expect((await fetch(`http://127.0.0.1:${port}/none`)).status).toBe(404);
 
 const NONSENSE: [string, string, number][] = [
-  ['no request', 'nonsense\r\n\r\n', 400],
-  ['no request in many parts', 'nonsense\r\n\r\n'.repeat(9_000), 400],
-  ['a method that is none', 'MAKE / HTTP/1.1\r\nHost: x\r\n\r\n', 405],
-  ['a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
-  ['two hosts', 'GET /large HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
-  ['another expectation', 'GET /large HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n', 417],
-  ['an endless head', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(30_000)}`, 431],
-  ['a body that is none', 'POST /said HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n', 400],
+  ['a line that is not a request', 'nonsense\r\n\r\n', 400],
+  ['9,000 lines that are not requests', 'nonsense\r\n\r\n'.repeat(9_000), 400],
+  ['an unknown method', 'MAKE / HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+  ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+  ['two Host headers', 'GET /large HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
+  ['an unknown Expect header', 'GET /large HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n', 417],
+  ['a head of 30 kB', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(30_000)}`, 431],
+  ['a malformed chunk', 'POST /said HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n', 400],
 ];
 
 const statuses = (text: string) =>

@@ -85,8 +85,8 @@ test('responses small enough for the system’s buffers are not counted', () => 
 const LARGE = 16 * 1024 * KB;
 
 test.each([
-  { bound: 'what it is told', own: { backlogBytes: 3.5 * LARGE }, memory: 0 },
-  { bound: 'a quarter of its container', own: {}, memory: 4 * 3.5 * LARGE },
+  { bound: 'the configured one', own: { backlogBytes: 3.5 * LARGE }, memory: 0 },
+  { bound: 'a quarter of the container’s memory', own: {}, memory: 4 * 3.5 * LARGE },
 ])(
   'connections with unread large answers are closed beyond the bound ($bound), and a client that reads is served',
   async ({ own, memory }) => {

@@ -79,8 +79,8 @@ test('after a pause longer than announcements are kept, memory is read anew', as
 });
 
 test.each([
-  ['who slept for long, though hardly any time has run', '5', CHANGES_KEPT_MS],
-  ['whose clock was put back by as much: how long it was is not known', '6', -CHANGES_KEPT_MS - 2_000],
+  ['whose clock moved on by as long as announcements are kept, as after a sleep', '5', CHANGES_KEPT_MS],
+  ['whose clock was put back by longer than announcements are kept', '6', -CHANGES_KEPT_MS - 2_000],
 ])('memory is also read anew by a follower %s', async (_, tokens, slept) => {
   const { burnt, pass } = watched();
   await burnt();

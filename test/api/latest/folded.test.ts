@@ -164,8 +164,8 @@ test('stretches that cannot be read again stay until their updates are twice the
 });
 
 const CANNOT = [
-  ['whose table has become too long', 'claims'],
-  ['of which something else is missing each time', 'totals'],
+  ['whose table has grown too long', 'claims'],
+  ['whose missing data is different at each look', 'totals'],
 ] as const;
 
 test.each(CANNOT)(
@@ -208,9 +208,9 @@ test.each(CANNOT)(
 );
 
 test.each([
-  ['what takes the engine long is read behind the turn, which does not wait for it', '600000', [true, 2, 1]],
-  ['what nobody can read is left for a while', '1000000000', [false, 2, 0]],
-])('a kind with more rows than a turn waits for: %s', async (_, events, outcome) => {
+  ['read after the turn, which does not wait for it', '600000', [true, 2, 1]],
+  ['left for a while if no read could take all of them', '1000000000', [false, 2, 0]],
+])('a kind with more rows than a turn waits for is %s', async (_, events, outcome) => {
   let [looks, sums] = [0, 0];
   const store = {
     query: async (sql: string) => {

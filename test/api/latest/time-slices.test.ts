@@ -53,9 +53,9 @@ function longAnswer({ partsBytes = 1_000_000, isOwn = false } = {}) {
 const ALL = Array.from({ length: 10 }, (_, n) => n);
 
 test.each([
-  ['kept with all that others have', {}],
-  ['of which nothing else is kept', { partsBytes: 1 }],
-  ['made of what memory does not hold', { isOwn: true }],
+  ['whose parts fit into the cache of parts', {}],
+  ['whose parts do not fit into the cache of parts', { partsBytes: 1 }],
+  ['made of values that memory does not hold', { isOwn: true }],
 ])('a long answer %s is made in time slices', (_, options) => {
   const { turn, made } = longAnswer(options);
   const turns = Array.from({ length: 5 }, turn);

@@ -101,15 +101,15 @@ describe('a newly followed address', () => {
     expect(told()).toEqual([]);
   });
 
-  test.each(['before', 'behind'])(
-    'is lost behind a reading of an earlier slot (%s the request is at work), then carried',
+  test.each(['before', 'after'])(
+    'is lost behind a reading of an earlier slot (logged %s the request took effect), then carried',
     (when) => {
       const { carried, told, atWork } = setUp();
       carried.added(keys('a'));
       if (when === 'before') carried.stateLogged(reading('a', 9n));
       carried.readOverRpc(keys('a'), 11n);
       atWork(11n, 'a');
-      if (when === 'behind') carried.stateLogged(reading('a', 9n));
+      if (when === 'after') carried.stateLogged(reading('a', 9n));
       atWork(12n, 'a');
       carried.markerLogged(12n);
       expect(told()).toEqual(['a lost behind 9', 'a carried behind 11']);

@@ -131,21 +131,21 @@ const SILENT = {
 };
 
 test.each([
-  ['its time', [SAME], null],
+  ['the right time', [SAME], null],
   ['another time', [OTHER], 'another chain than'],
-  ['that it is days behind', [BEHIND], 'days behind it'],
-  ['that it is an hour behind', [LAGS], null],
-  ['no times, and that it is as far', [UNTIMED], null],
-  ['that it has no times to tell', [LACKS_TIMES], null],
-  ['nothing', [AWAY], null],
-  ['nothing, for ever', [SILENT], null],
-  ['another time, and its time', [OTHER, SAME], null],
-  ['its time, and nothing for ever', [SAME, SILENT], null],
-  ['another time, and nothing for ever', [OTHER, SILENT], 'another chain than'],
-  ['another time each', [OTHER, OTHER], 'another chain than'],
-  ['another time, and that it is days behind', [BEHIND, OTHER], 'another chain than'],
-  ['that it is days behind, and that it is as far', [BEHIND, UNTIMED], null],
-])('a stream far ahead is refused if all answers contradict it: nodes tell %s', async (_, alone, why) => {
+  ['a tip that is days behind', [BEHIND], 'days behind it'],
+  ['a tip that is an hour behind', [LAGS], null],
+  ['no time, but a tip as far ahead', [UNTIMED], null],
+  ['that it has no block times', [LACKS_TIMES], null],
+  ['an error', [AWAY], null],
+  ['nothing at all', [SILENT], null],
+  ['another time, and from the other node the right one', [OTHER, SAME], null],
+  ['the right time, and from the other node nothing', [SAME, SILENT], null],
+  ['another time, and from the other node nothing', [OTHER, SILENT], 'another chain than'],
+  ['two other times', [OTHER, OTHER], 'another chain than'],
+  ['another time, and from the other node a tip that is days behind', [BEHIND, OTHER], 'another chain than'],
+  ['a tip that is days behind, and from the other node one as far ahead', [BEHIND, UNTIMED], null],
+])('a stream far ahead is refused if all answers contradict it: nodes give %s', async (_, alone, why) => {
   const options = { reached: 1n, refused: null, signal, patienceMs: 20 };
   const words = await whyAheadIsRefused(NOW, { ...options, rpc: { alone: alone as (typeof SAME)[] } });
   if (why === null) expect(words).toBeNull();
@@ -153,10 +153,10 @@ test.each([
 });
 
 test.each([
-  ['answer nothing', [AWAY, SILENT], 'as told before'],
-  ['tell its time', [SAME], null],
-  ['tell no times, and that they are as far', [AWAY, UNTIMED], null],
-  ['tell another time', [AWAY, OTHER], 'another chain than'],
+  ['do not answer', [AWAY, SILENT], 'as told before'],
+  ['give the right time', [SAME], null],
+  ['give no time, but a tip as far ahead', [AWAY, UNTIMED], null],
+  ['give another time', [AWAY, OTHER], 'another chain than'],
 ])('a refused stream stays refused unless an answer allows it: nodes %s', async (_, alone, why) => {
   const options = { reached: 1n, refused: 'as told before', signal, patienceMs: 20 };
   const words = await whyAheadIsRefused(NOW, { ...options, rpc: { alone: alone as (typeof SAME)[] } });

@@ -77,30 +77,37 @@ const at = (slot: bigint, state: number): AccountRecord => ({
 
 test.each([
   // The sweep read before the second turn and comes behind it; that turn found no change.
-  ['of before a silent turn is the newest in the log', [at(15n, 2)], [at(10n, 1), at(20n, 1), at(30n, 1)]],
+  ['counts as newest after a turn that logged nothing', [at(15n, 2)], [at(10n, 1), at(20n, 1), at(30n, 1)]],
   // The log has a state of slot 25 by then, so the one of slot 15 is not the newest.
-  ['behind another is not', [at(25n, 1), at(15n, 2)], [at(10n, 1), at(12n, 1), at(30n, 2)]],
-])('the rota compares with the newest logged state: a late sweep reading %s', async (_, late, turns) => {
-  const stop = new AbortController();
-  const sent: bigint[] = [];
-  const rota = createRota({
-    reader: {
-      read: async () => {
-        if (turns.length === 1) for (const record of late) rota.told(record);
-        const next = turns.shift();
-        if (next === undefined) stop.abort();
-        return next === undefined ? [] : [next];
-      },
-    } as never,
-    notBefore: () => 0n,
-    onRead: async (records) => void sent.push(...records.map(({ slot }) => slot)),
-    ...{ onJoined: () => {}, onLeft: () => {}, everyMs: 1 },
-    ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
-  });
-  rota.set([key('a')]);
-  await awaited(() => expect(stop.signal.aborted).toBe(true));
-  expect(sent).toEqual([10n, 30n]);
-});
+  [
+    'does not count as newest after one of a later slot',
+    [at(25n, 1), at(15n, 2)],
+    [at(10n, 1), at(12n, 1), at(30n, 2)],
+  ],
+])(
+  'the rota compares with the newest logged state, and an old reading that a sweep logs late %s',
+  async (_, late, turns) => {
+    const stop = new AbortController();
+    const sent: bigint[] = [];
+    const rota = createRota({
+      reader: {
+        read: async () => {
+          if (turns.length === 1) for (const record of late) rota.told(record);
+          const next = turns.shift();
+          if (next === undefined) stop.abort();
+          return next === undefined ? [] : [next];
+        },
+      } as never,
+      notBefore: () => 0n,
+      onRead: async (records) => void sent.push(...records.map(({ slot }) => slot)),
+      ...{ onJoined: () => {}, onLeft: () => {}, everyMs: 1 },
+      ...{ logger: createLogger('silent', 'test'), signal: stop.signal },
+    });
+    rota.set([key('a')]);
+    await awaited(() => expect(stop.signal.aborted).toBe(true));
+    expect(sent).toEqual([10n, 30n]);
+  },
+);
 
 test('a streamed state that counts as a reading is logged with source rpc and keeps its write version', () => {
   const update = {

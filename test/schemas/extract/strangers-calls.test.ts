@@ -78,8 +78,8 @@ const batch = (data: readonly number[], count: number) => [255, count, data.leng
 describe(`token calls that strangers add beside a call of the program (seed ${SEED})`, () => {
   test.each<[string, (all: readonly Uint8Array[]) => Call]>([
     ['harvest fees of another mint', (all) => call([26, 4], [MINT, ...all])],
-    ['withdraw such fees elsewhere', (all) => call([26, 2], [MINT, OWN, AUTHORITY, ...all])],
-    ['withdraw them from accounts elsewhere', (all) => call([26, 3, 5], [MINT, OWN, AUTHORITY, ...all])],
+    ['withdraw fees of another mint elsewhere', (all) => call([26, 2], [MINT, OWN, AUTHORITY, ...all])],
+    ['withdraw fees from other accounts', (all) => call([26, 3, 5], [MINT, OWN, AUTHORITY, ...all])],
     ['set a fee', (all) => call([26, 5, 0, 0], [MINT, AUTHORITY, ...all])],
     ['deposit elsewhere', (all) => call([27, 5], [OWN, MINT, AUTHORITY, ...all])],
     ['apply what was deposited', (all) => call([27, 8], [OWN, AUTHORITY, ...all])],
@@ -87,7 +87,7 @@ describe(`token calls that strangers add beside a call of the program (seed ${SE
     ['pause another mint', (all) => call([44, 1], [MINT, AUTHORITY, ...all])],
     ['unwrap lamports elsewhere', (all) => call([45, 0], [OWN, AUTHORITY, AUTHORITY, ...all])],
     ['burn elsewhere', (all) => call([46, 1, 9, 0, 0, 0, 0, 0, 0, 0], [OWN, MINT, AUTHORITY, ...all])],
-    ['do such in a batch', (all) => call(batch([26, 4], all.length + 1), [MINT, ...all])],
+    ['harvest fees in a batch', (all) => call(batch([26, 4], all.length + 1), [MINT, ...all])],
     ['add more accounts to a batch', (all) => call(batch([30, 0], 2), [OWN, AUTHORITY, ...all])],
     ...OF_MINTS.map(([name, data]): [string, (all: readonly Uint8Array[]) => Call] => [
       name,
@@ -106,10 +106,10 @@ describe(`token calls that strangers add beside a call of the program (seed ${SE
     ['deposit of them', (all) => all.map((one) => call([27, 5], [one, MINT, AUTHORITY]))],
     ['unwrap them', (all) => all.map((one) => call([45, 0], [one, OWN, AUTHORITY]))],
     ['burn of them', (all) => all.map((one) => call([46, 1], [one, MINT, AUTHORITY]))],
-    ['do what nobody knows', (all) => [call([47], all)]],
-    ['do that with fees', (all) => [call([26, 6], all)]],
-    ['do such in a batch', (all) => all.map((one) => call(batch([45, 0], 3), [one, OWN, AUTHORITY]))],
-    ['make a batch that is none', (all) => [call([255, 9, 9, 26], all)]],
+    ['make an unknown call', (all) => [call([47], all)]],
+    ['make an unknown call of the fee extension', (all) => [call([26, 6], all)]],
+    ['unwrap them in a batch', (all) => all.map((one) => call(batch([45, 0], 3), [one, OWN, AUTHORITY]))],
+    ['make a malformed batch', (all) => [call([255, 9, 9, 26], all)]],
   ])('%s: no event is derived, and its kind is undecided for the policy alone', (_, made) => {
     for (const [kind, tx] of cut) {
       const calls = [...made(accountsOf(tx)), ...tx.calls];
