@@ -82,7 +82,7 @@ describe.each(ENGINES)('refusals of the options routes, over %s', (engine) => {
     ['a size off the step', 'size_off_step', { size: '0.105' }, {}],
     ['a size off by the last of 40 digits', 'size_off_step', { size: `1.${'0'.repeat(38)}1` }, {}],
     ['a size of 400 digits', 'size_out_of_range', { size: '9'.repeat(400) }, {}],
-    ['a size too small for any number type', 'size_out_of_range', { size: `0.${'0'.repeat(400)}1` }, {}],
+    ['a size too small for a double', 'size_out_of_range', { size: `0.${'0'.repeat(400)}1` }, {}],
     ['a size off by the last of 400 digits', 'size_off_step', { size: `1.${'0'.repeat(400)}1` }, {}],
     ['the other option type', 'contract_mismatch', { optionType: 'put' }, {}],
     ['another underlying', 'contract_mismatch', { underlying: 'BTC' }, {}],

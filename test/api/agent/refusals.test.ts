@@ -142,7 +142,7 @@ describe.each(ENGINES)('refusals of challenges, sessions and posts, over %s', (e
     ['a trade without ref', { kind: 'trade', text: 'x', venue: 'perp_x' }],
     ['a trade at the options venue', { kind: 'trade', text: 'x', venue: 'options_x', ref: '1' }],
     [
-      'a trade at a venue name that looks like that one',
+      'a trade at a name that looks like the options venue',
       { kind: 'trade', text: 'x', venue: 'options\u200b_\uff58', ref: '1' },
     ],
     ['a trade at the options venue in capitals', { kind: 'trade', text: 'x', venue: 'OPTIONS_X', ref: '1' }],

@@ -56,7 +56,7 @@ test.each<[string, Answer, RegExp, boolean]>([
   ],
   ['a busy text', { status: 503, body: 'busy' }, /^answered 503$/, false],
   [
-    'an error of what stands before it',
+    'an error of a proxy in front of it',
     { status: 429, body: { error: { code: 'rate_limited', message: 'slow down' } } },
     /^answered 429$/,
     false,

@@ -102,7 +102,7 @@ describe('a newly followed address', () => {
   });
 
   test.each(['before', 'after'])(
-    'is lost behind a reading of an earlier slot (logged %s the request took effect), then carried',
+    'is lost after a reading of an earlier slot (logged %s the request took effect), then carried',
     (when) => {
       const { carried, told, atWork } = setUp();
       carried.added(keys('a'));

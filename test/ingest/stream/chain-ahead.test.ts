@@ -136,7 +136,7 @@ test.each([
   ['a tip that is days behind', [BEHIND], 'days behind it'],
   ['a tip that is an hour behind', [LAGS], null],
   ['no time, but a tip as far ahead', [UNTIMED], null],
-  ['that it has no block times', [LACKS_TIMES], null],
+  ['an error for the block time alone', [LACKS_TIMES], null],
   ['an error', [AWAY], null],
   ['nothing at all', [SILENT], null],
   ['another time, and from the other node the right one', [OTHER, SAME], null],
