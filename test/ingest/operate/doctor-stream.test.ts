@@ -63,17 +63,24 @@ test('on a chain that has just begun, a replay of fewer than 8 slots is tried', 
 });
 
 test.each([
-  ['off', /^note.*replay: none \(from_slot is not supported\): .*SOLANA_RPC_URL/],
-  ['failed', /^note.*replay: none \(failed to get replay response\)/],
-  ['silent', /^note.*replay: none \(the server ended the stream\)/],
-  ['unavailable', /^note.*replay: none \(no server for slot \d+\): .*SOLANA_RPC_URL/],
-  ['data-loss', /^note.*replay: none .*SOLANA_RPC_URL/],
-  ['out-of-range', /^note.*replay: none .*SOLANA_RPC_URL/],
-  ['invalid', /^note.*replay: none .*SOLANA_RPC_URL/],
-  ['empty', /^note.*replay: taken, and nothing of the past comes/],
-] as const)('a replay that is %s gets a note that says what comes of it', async (replay, line) => {
-  expect((await diagnose({ replay }))[1]).toMatch(line);
-});
+  ['off', /none \(from_slot is not supported\)/],
+  ['failed', /none \(failed to get replay response\)/],
+  ['silent', /none \(the server ended the stream\)/],
+  ['unavailable', /none \(no server for slot \d+\)/],
+  ['data-loss', /none \(slot \d+ is gone\)/],
+  ['out-of-range', /none \(broadcast from \d+ is not available, last available: \d+\)/],
+  ['invalid', /none \(from_slot \d+ is too old\)/],
+  ['empty', /taken, and nothing of the past comes/],
+] as const)(
+  'a replay that is %s gets a note with the reason, what that costs, and advice',
+  async (replay, why) => {
+    const advice =
+      'what a disconnection misses is a gap that is read over SOLANA_RPC_URL; have the provider switch replay on';
+    expect((await diagnose({ replay }))[1]).toMatch(
+      new RegExp(`^note +YELLOWSTONE_ENDPOINT +replay: ${why.source}: ${advice}$`),
+    );
+  },
+);
 
 test('a limit on addresses is reported with the number that the provider takes', async () => {
   expect((await diagnose({ addresses: 10 }))[2]).toMatch(/^note.*takes 10 addresses .*account_max/);
@@ -109,11 +116,19 @@ test('a provider with quirks that ingest copes with gets three ok lines', async 
   expect(lines.map((line) => line.slice(0, 2))).toEqual(['ok', 'ok', 'ok']);
 });
 
-test('a limit that is reached fails with the words of the provider and advice', async () => {
-  geyser.faults.limit('quota of the day is used up');
-  expect(await diagnose({})).toEqual([
-    expect.stringMatching(/^failed.*quota of the day is used up: end other streams of this token/),
-  ]);
+test('a limit that is reached fails with the first 120 characters of what the provider says, and advice', async () => {
+  for (const words of [
+    'quota of the day is used up',
+    'Too many connections: the limit of 5 is reached',
+    'no more than 2 filters for this address',
+    'slow down',
+    'x'.repeat(500),
+  ]) {
+    geyser.faults.limit(words);
+    expect(await diagnose({})).toEqual([
+      `failed  YELLOWSTONE_ENDPOINT  ${words.slice(0, 120)}: end other streams of this token, or take a larger plan`,
+    ]);
+  }
 });
 
 test('block metas without a parent fail with advice', async () => {

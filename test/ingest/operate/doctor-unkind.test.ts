@@ -34,13 +34,37 @@ test.each(Object.entries(SILENT))(
   },
 );
 
-test.each(Object.entries(ENDING))('%s: one line with advice', async (_, [answers]) => {
-  expect(await diagnose(answers)).toEqual([
-    expect.stringMatching(
-      /^failed .*: (is host:port right|end other streams|it takes the request and ends it|something answers there|no Yellowstone gRPC server)/,
-    ),
-  ]);
-});
+const NO_SERVER = /: is host:port right, and https:\/\/ where it wants TLS\?$/;
+const ENDS = /ended the stream: it takes the request and ends it; ask the provider$/;
+const LIMIT = /: end other streams of this token, or take a larger plan$/;
+const BROKEN =
+  /: something answers there that is no Yellowstone gRPC server, or a broken one; ask the provider$/;
+
+/** What is advised; more than one where it depends on the moment how far the answer of the server comes. */
+const ADVICE: Record<string, readonly RegExp[]> = {
+  'a connection that is closed at once': [NO_SERVER],
+  'a message that claims to be of a gigabyte': [BROKEN],
+  'GOAWAY, and the stream is ended': [ENDS],
+  'GOAWAY with a code': [LIMIT, NO_SERVER, BROKEN, ENDS],
+  'RST_STREAM with ENHANCE_YOUR_CALM': [LIMIT],
+  'RST_STREAM with INTERNAL_ERROR': [BROKEN],
+  'headers of a megabyte': [BROKEN, NO_SERVER],
+  'a page of HTML with 502': [NO_SERVER],
+  'a page of HTML with 200': [BROKEN],
+  'no Yellowstone server': [/: no Yellowstone gRPC server is there$/],
+  'a server of HTTP/1.1': [NO_SERVER],
+  'TLS where none was asked for': [NO_SERVER],
+};
+
+test.each(Object.entries(ENDING))(
+  '%s: one failed line, with the advice on that kind of end',
+  async (name, [answers]) => {
+    const [line = '', ...more] = await diagnose(answers);
+    expect(more).toEqual([]);
+    expect(line).toMatch(/^failed /);
+    expect((ADVICE[name] as readonly RegExp[]).filter((advice) => advice.test(line))).toHaveLength(1);
+  },
+);
 
 test('a stream over https: each certificate problem, and a server without TLS, has advice of its own', async () => {
   const of = async (name: string) => diagnose((INSECURE[name] as [Answers, RegExp])[0], 'https');
