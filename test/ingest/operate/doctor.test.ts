@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { checksOf } from '../../../ingest/operate/doctor/checks.ts';
 import { checkKafka } from '../../../ingest/operate/doctor/kafka.ts';
 import { runChecks } from '../../../ingest/operate/doctor/report.ts';
@@ -11,7 +11,7 @@ import {
 import { readConfig } from '../../../runtime/config/config.ts';
 import { type AnsweringServer, deadUrl, serveAnswers } from '../../support/answering.ts';
 import { brokerMissing } from '../../support/kafka.ts';
-import { loginBrokers } from '../../support/servers-of-run.ts';
+import { loginBrokers, sharedBrokers } from '../../support/servers-of-run.ts';
 
 let server: AnsweringServer | null = null;
 afterEach(() => server?.close());
@@ -145,27 +145,51 @@ test('advice on a wrong login, database or port follows the words of the databas
 
 const missing = brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? null : 'brokers were given');
 
-test.skipIf(missing !== null)(
-  `a real broker accepts its login, and other settings fail with advice${missing === null ? '' : ` (${missing})`}`,
-  async () => {
-    const login = {
-      KAFKA_BROKERS: String(await loginBrokers()),
-      KAFKA_SASL_MECHANISM: 'plain',
-      KAFKA_SASL_USERNAME: 'bankroll',
-      KAFKA_SASL_PASSWORD: 'devnet-only',
-    };
-    const kafkaLine = async (env: Record<string, string>) =>
-      (await diagnose(env)).lines.find((line) => line.includes(' KAFKA_BROKERS '));
-    expect(await kafkaLine(login)).toMatch(/^ok .*1 of 1 brokers answer, a cluster of 1, entered by plain$/);
-    expect(await kafkaLine({ ...login, KAFKA_SASL_PASSWORD: 'hunter2' })).toMatch(
-      /^failed .*[Aa]uthentication.*: set KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD to a login of the brokers$/,
-    );
-    expect(await kafkaLine({ ...login, KAFKA_SASL_MECHANISM: 'scram-sha-256' })).toMatch(
-      /^failed .*: set KAFKA_SASL_MECHANISM to one that the brokers take$/,
-    );
-    const { KAFKA_BROKERS } = login;
-    expect(await kafkaLine({ KAFKA_BROKERS })).toMatch(
-      /^failed .*, and KAFKA_SASL_MECHANISM where it wants a login\?$/,
-    );
-  },
-);
+describe.skipIf(missing !== null)(`a real broker${missing === null ? '' : ` (${missing})`}`, () => {
+  const LOGIN = {
+    KAFKA_SASL_MECHANISM: 'plain',
+    KAFKA_SASL_USERNAME: 'bankroll',
+    KAFKA_SASL_PASSWORD: 'devnet-only',
+  };
+  const kafkaLines = async (env: Record<string, string>) =>
+    (await diagnose(env)).lines.filter((line) => line.includes(' KAFKA_BROKERS '));
+
+  test('accepts its login, and a client without one at the port that wants none', async () => {
+    const [entered] = await kafkaLines({ KAFKA_BROKERS: String(await loginBrokers()), ...LOGIN });
+    expect(entered).toMatch(/^ok .*1 of 1 brokers answer, a cluster of 1, entered by plain$/);
+    const [open] = await kafkaLines({ KAFKA_BROKERS: String(await sharedBrokers()) });
+    expect(open).toMatch(/^ok .*1 of 1 brokers answer, a cluster of 1, entered without a login$/);
+  });
+
+  const WRONG_LOGIN =
+    /[Aa]uthentication.*: set KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD to a login of the brokers$/;
+  const WRONG_MECHANISM = /: set KAFKA_SASL_MECHANISM to one that the brokers take$/;
+  const WRONG_PORT =
+    /: is its port right, KAFKA_TLS set where it wants TLS alone, and KAFKA_SASL_MECHANISM where it wants a login\?$/;
+  test.each([
+    ['a wrong password', { ...LOGIN, KAFKA_SASL_PASSWORD: 'hunter2' }, WRONG_LOGIN],
+    ['an unknown user', { ...LOGIN, KAFKA_SASL_USERNAME: 'nobody' }, WRONG_LOGIN],
+    ['SCRAM-SHA-256', { ...LOGIN, KAFKA_SASL_MECHANISM: 'scram-sha-256' }, WRONG_MECHANISM],
+    ['SCRAM-SHA-512', { ...LOGIN, KAFKA_SASL_MECHANISM: 'scram-sha-512' }, WRONG_MECHANISM],
+    ['no login', {}, WRONG_PORT],
+    ['TLS', { ...LOGIN, KAFKA_TLS: 'true' }, WRONG_PORT],
+  ])('whose port takes PLAIN logins alone gets one failed line with advice on %s', async (_, env, advice) => {
+    const lines = await kafkaLines({ KAFKA_BROKERS: String(await loginBrokers()), ...env });
+    expect(lines).toEqual([expect.stringMatching(/^failed /)]);
+    expect(lines[0]).toMatch(advice);
+    expect(lines[0]).not.toContain('hunter2');
+  });
+
+  test.each([
+    [
+      'a login',
+      LOGIN,
+      /: its port takes no login: leave KAFKA_SASL_MECHANISM unset, or name the port that does$/,
+    ],
+    ['TLS', { KAFKA_TLS: 'true' }, WRONG_PORT],
+  ])('whose port takes no login gets one failed line with advice on %s', async (_, env, advice) => {
+    const lines = await kafkaLines({ KAFKA_BROKERS: String(await sharedBrokers()), ...env });
+    expect(lines).toEqual([expect.stringMatching(/^failed /)]);
+    expect(lines[0]).toMatch(advice);
+  });
+});
