@@ -14,11 +14,12 @@ import type { KafkaClient } from '../../../ingest/log/kafka/cluster.ts';
 import { createKafkaReader } from '../../../ingest/log/kafka/reader.ts';
 import { endsOf, ensureTopics, topicName } from '../../../ingest/log/kafka/topics.ts';
 import { createKafkaWriter } from '../../../ingest/log/kafka/writer.ts';
-import type { LogWriter } from '../../../ingest/log/port.ts';
+import type { LogBatch, LogWriter } from '../../../ingest/log/port.ts';
 import { createMaterialiser } from '../../../ingest/materialise/materialiser.ts';
 import { lockDataDir } from '../../../runtime/process/data-lock.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
+import { policyTokenAccounts } from '../../../schemas/solana/pda.ts';
 import { BROUGHT_FURTHER, bringFurther } from '../../clickhouse/support/newer-schema.ts';
 import { awaited } from '../../support/awaited.ts';
 import { freshDatabaseUrl } from '../../support/database.ts';
@@ -27,9 +28,12 @@ import { sharedBrokers } from '../../support/servers-of-run.ts';
 import { readTables } from '../materialise/support/tables.ts';
 import { startCommand } from '../support/command-child.ts';
 import { deleteRows } from '../support/delete-rows.ts';
-import { ledgerTransactions } from '../support/ledger-facts.ts';
+import { ledgerTransactions, wrongStates } from '../support/ledger-facts.ts';
+import { createLogModel } from '../support/log-model.ts';
 
 const missing = brokerMissing();
+/** Offset of the amount in a token account's data. */
+const TOKEN_AMOUNT_AT = 64;
 const dataDir = mkdtempSync(path.join(tmpdir(), 'backfill-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
@@ -59,10 +63,11 @@ describe('backfill that cannot start', () => {
   });
 
   test('stops with a sentence that says what is wrong with a flag', async () => {
-    expect((await backfill({}, ['--from-slot', 'x']).ended).err).toBe(
-      '--from-slot must be a whole number from 0, not "x"\n',
-    );
-    expect((await backfill({}, ['--until', '5']).ended).err).toContain("Unknown option '--until'");
+    const noSlot = await backfill({}, ['--from-slot', 'x']).ended;
+    expect([noSlot.code, noSlot.err]).toEqual([1, '--from-slot must be a whole number from 0, not "x"\n']);
+    const { code, err } = await backfill({}, ['--until', '5']).ended;
+    expect(code).toBe(1);
+    expect(err).toMatch(/^Unknown option '--until'[^\n]*\n$/);
   });
 });
 
@@ -71,6 +76,7 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
   const clickhouseUrl = freshDatabaseUrl();
   const logger = createLogger(process.env.LOG_LEVEL ?? 'silent', 'test');
   const stop = new AbortController();
+  const model = createLogModel(2);
   let client: KafkaClient;
   let writer: LogWriter;
   let store: Store;
@@ -93,10 +99,11 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     for (let block = 0; block < 40; block += 1) await chain.produce([]);
     rpc = await serveRpc({ ledger: chain, port: 0 });
     const materialise = createMaterialiser({ store, programId: decodeKey(chain.programId) as Uint8Array });
-    reading = createKafkaReader(client, { prefix, group: `${prefix}-all`, logger }).run(
-      materialise,
-      stop.signal,
-    );
+    const read = async (batch: LogBatch) => {
+      await model.apply(batch);
+      await materialise(batch);
+    };
+    reading = createKafkaReader(client, { prefix, group: `${prefix}-all`, logger }).run(read, stop.signal);
     env = {
       KAFKA_BROKERS: brokers.join(','),
       KAFKA_TOPIC_PREFIX: prefix,
@@ -169,7 +176,13 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     expect(await openGaps(store)).toEqual([]);
   });
 
-  test('stores every account that the program owns, and a token account for the bankroll of each policy', async () => {
+  test('logs every account of the program, and mints and tokens of its policies, as the chain has them', () => {
+    const owned = chain.accountsByOwner(decodeKey(chain.programId) as Uint8Array);
+    expect(owned.filter(({ address }) => !model.accounts.has(encodeBase58(address)))).toEqual([]);
+    expect(wrongStates(chain, model)).toEqual([]);
+  });
+
+  test('stores every account that the program owns, and the balance of the bankroll of each policy', async () => {
     const rows = await store.query<{ address: string }>(
       `SELECT address FROM policies FINAL WHERE exists UNION ALL SELECT address FROM venue_accounts FINAL WHERE exists
          UNION ALL SELECT address FROM origins FINAL WHERE exists UNION ALL SELECT address FROM models FINAL WHERE exists
@@ -179,13 +192,20 @@ describe.skipIf(missing !== null)(`backfill into Kafka${missing === null ? '' : 
     expect(new Set(rows.map(({ address }) => address))).toEqual(
       new Set(owned.map(({ address }) => encodeBase58(address))),
     );
-    const [balances] = await store.query<{ count: string }>(
-      'SELECT toString(count()) AS count FROM token_accounts FINAL WHERE exists AND address IN (SELECT bankroll FROM policies FINAL)',
+    const balances = await store.query<{ policy: string; balance: string }>(
+      `SELECT p.address AS policy, toString(t.amount) AS balance FROM policies AS p FINAL
+       JOIN token_accounts AS t FINAL ON t.address = p.bankroll WHERE p.exists AND t.exists`,
     );
-    const [policies] = await store.query<{ count: string }>(
-      'SELECT toString(count()) AS count FROM policies FINAL WHERE exists',
+    const program = decodeKey(chain.programId) as Uint8Array;
+    const bankrolls = [...chain.state().policies.keys()].map((policy) => {
+      const { bankroll } = policyTokenAccounts(program, decodeKey(policy) as Uint8Array);
+      const { data } = chain.account(bankroll) as { data: Uint8Array };
+      return [policy, Buffer.from(data).readBigUInt64LE(TOKEN_AMOUNT_AT).toString()];
+    });
+    expect(Object.fromEntries(balances.map(({ policy, balance }) => [policy, balance]))).toEqual(
+      Object.fromEntries(bankrolls),
     );
-    expect(balances).toEqual(policies);
+    expect(new Set(bankrolls.map(([, balance]) => balance)).size).toBeGreaterThan(1);
   });
 
   test('a run stopped before ClickHouse answers says that nothing was read, and exits with 1', async () => {
