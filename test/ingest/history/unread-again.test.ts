@@ -3,7 +3,7 @@ import { type Gap, PlaceUnknownError } from '../../../ingest/history/gap.ts';
 import { closeGap, type UnreadGap } from '../../../ingest/history/read-history.ts';
 import { historySlices } from '../../../ingest/history/signature-slices.ts';
 import type { SignatureInfo } from '../../../runtime/rpc/replies.ts';
-import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
+import { type Commitment, createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { GapRecord, LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { openStreamStage, type StreamStage } from '../support/stream-stage.ts';
@@ -29,6 +29,8 @@ interface Manners {
   unread?: readonly string[];
   /** Transactions that it does not even list. */
   unlisted?: readonly string[];
+  /** Only lists of this commitment lack those; absent: all lists. */
+  unlistedAt?: Commitment;
   /** Signatures in a page. */
   most?: number;
   /** The chain ends at this slot. */
@@ -36,7 +38,7 @@ interface Manners {
 }
 
 /** Tries to close a gap. @returns what was logged, whether it closed, and the places from which lists were asked */
-async function tryClosing(gap: Gap, { unread = [], unlisted = [], most = 1_000, upTo }: Manners) {
+async function tryClosing(gap: Gap, { unread = [], unlisted = [], unlistedAt, most = 1_000, upTo }: Manners) {
   const records: LogRecord[] = [];
   const told: UnreadGap[] = [];
   const places: (string | null)[] = [];
@@ -50,7 +52,8 @@ async function tryClosing(gap: Gap, { unread = [], unlisted = [], most = 1_000, 
       const first =
         before ?? all.findLast(({ slot }) => upTo !== undefined && slot > upTo)?.signature ?? null;
       const page = await rpc.getSignaturesForAddress(address, first, Math.min(limit, most), options);
-      return page.filter(({ signature }) => !unlisted.includes(signature));
+      const isWhole = unlistedAt !== undefined && unlistedAt !== (options?.commitment ?? 'confirmed');
+      return isWhole ? page : page.filter(({ signature }) => !unlisted.includes(signature));
     },
   };
   const failure = await closeGap(gap, {
@@ -100,11 +103,24 @@ describe.concurrent('a transaction that cannot be read', () => {
     expect(mended.isClosed).toBe(true);
   });
 
-  test('at the top of a wider gap gets a gap that is retried from the signature just above its slot', async () => {
+  test('at the top of a wider gap, or deeper in it, gets a gap that is retried from the signature above its slot', async () => {
     const one = deep(true);
-    const wide = { ...gapOf(one), fromSlot: 0n };
-    const { told } = await tryClosing(wide, { unread: [one.signature] });
-    expect(told).toMatchObject([{ signature: one.signature, before: all[at(one.signature) - 1]?.signature }]);
+    const before = all[at(one.signature) - 1]?.signature;
+    // The deepest is more than a page below the top.
+    const tried = [0, 3, 15].map(async (below) => {
+      const top = all[at(one.signature) - below] as SignatureInfo;
+      const manners = { unread: [one.signature], most: 10 };
+      const { told, isClosed } = await tryClosing({ ...gapOf(top), fromSlot: 0n }, manners);
+      expect(told).toMatchObject([
+        { ...gapOf(one), toTime: one.blockTime, signature: one.signature, before },
+      ]);
+      expect(isClosed).toBe(true);
+      const again = await tryClosing(told[0] as UnreadGap, { most: 10 });
+      expect(again.places[0]).toBe(before);
+      expect(again.read).toEqual([one.signature]);
+      expect(again.isClosed).toBe(true);
+    });
+    await Promise.all(tried);
   });
 
   test('at the tip gets a signature to be retried from once there is a newer one, and the log is told it', async () => {
@@ -133,15 +149,29 @@ describe.concurrent('a transaction that cannot be read', () => {
     }
   });
 
-  test('keeps its gap if a list from the signature above lacks it; lists from the newest without it close the gap', async () => {
+  test('keeps its gap if a list from the signature above lacks it', async () => {
     const one = deep(true);
     const unread = [one.signature];
     const { left } = await tryClosing(gapOf(one), { unread });
     const without = await tryClosing(left, { unread, unlisted: unread });
     expect(without.failure).toBeInstanceOf(PlaceUnknownError);
     expect(without.gaps).toEqual([]);
-    const anew = await tryClosing({ ...left, before: null }, { unread, unlisted: unread });
-    expect(anew.isClosed).toBe(true);
+  });
+
+  test('loses its gap only if both the confirmed and the finalized list from the newest lack it', async () => {
+    const one = deep(true);
+    const unread = [one.signature];
+    const { left } = await tryClosing(gapOf(one), { unread });
+    const lacking = (unlistedAt?: Commitment) =>
+      tryClosing({ ...left, before: null }, { unread, unlisted: unread, ...(unlistedAt && { unlistedAt }) });
+    const tries = [lacking('confirmed'), lacking('finalized'), lacking()] as const;
+    const [confirmed, finalized, both] = await Promise.all(tries);
+    expect(confirmed.failure?.message).toBe(`the first list lacked ${one.signature} of slot ${one.slot}`);
+    expect(finalized.failure?.message).toBe(
+      `the finalized list lacks ${one.signature}, which the first list has`,
+    );
+    expect([...confirmed.gaps, ...finalized.gaps]).toEqual([]);
+    expect(both.isClosed).toBe(true);
   });
 
   test.each([1, 2, 3, 5, 8])(
