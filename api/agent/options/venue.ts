@@ -73,7 +73,10 @@ const HAS_NONE: Record<NameOf, readonly number[]> = {
   request: [INSTRUMENT_NOT_FOUND, NOT_LIVE, PARAMS],
   row: [INSTRUMENT_NOT_FOUND, NOT_LIVE],
 };
-/** Statuses of a venue that is overloaded, or of a proxy whose venue does not answer, whatever the body says. */
+/**
+ * Statuses of a venue that is overloaded, or of a proxy whose venue does not answer. Of the errors in their bodies only
+ * one that names the venue's own lack of the instrument counts.
+ */
 const NO_ANSWER = [429, 502, 503, 504];
 const PRINTABLE = /^[\x20-\x7e]{1,100}$/;
 
