@@ -161,10 +161,16 @@ describe('a mint without a policy', () => {
     }
   });
 
-  test('a policy whose account no longer exists answers 404', async () => {
+  test.each([
+    ['no longer exists', false],
+    ['was never seen to exist', true],
+  ])('a policy whose account %s answers 404 with the mint', async (_, never) => {
+    if (never) await held.api.truncate('policies');
     const gone = { exists: 0, version: String((SLOT + 1n) << 64n) };
     await held.api.insert('policies', [policyRow('coin', 'usd', gone)]);
     await held.api.insert('applied', [appliedRow('accounts', 0)]);
-    expect((await held.api.get(`/coins/${mint}`)).status).toBe(404);
+    const reply = await held.api.get(`/coins/${mint}`);
+    expect(reply.status).toBe(404);
+    expect(reply.body).toEqual({ error: `no policy indexed for mint ${mint}` });
   });
 });

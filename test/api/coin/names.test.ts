@@ -185,6 +185,24 @@ describe('the quote asset', () => {
     });
   });
 
+  test('is priced by the second source once the catalogue price is older than 15 minutes', async () => {
+    await held.api.insert('prices', [
+      price({ observed_at: isoMillis(NOW - 900_000) }),
+      price({ source: 'second', usd: '2.4', observed_at: null }),
+    ]);
+    expect((await coin()).quote).toMatchObject({
+      priceUsd: '2.5',
+      priceSource: 'launch_x:/launchlab/pricing',
+    });
+    held.api.at(NOW + 1);
+    const { quote } = await coin();
+    expect(quote).toMatchObject({
+      ...{ priceUsd: '2.4', priceObservedAt: isoMillis(NOW - 1000) },
+      priceSource: 'PRICE_URL:/mint/price, which gives no time: that of our reading',
+    });
+    expect(quote.priceAbsentReason).toBeUndefined();
+  });
+
   test.each([
     ['1e-7', '0.0000001'],
     ['1.25e-8', '0.0000000125'],

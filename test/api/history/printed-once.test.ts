@@ -84,12 +84,14 @@ test('with more quote assets each printed piece covers fewer steps', () => {
   expect(many).toBeGreaterThanOrEqual(STEPS / 2);
 });
 
-test('an answer with 50 quote assets names fewer than ten inputs per printed piece', () => {
-  const many = histories(begunOf(50));
-  expect(many.named()).toBe(0);
-  const pieces = many.ask();
-  expect(pieces).toBeGreaterThan(STEPS / 10);
-  expect(many.named() / pieces).toBeLessThan(10);
+test('an answer names fewer than ten inputs per printed piece, with 50 quote assets and with 200', () => {
+  for (const assets of [50, 200]) {
+    const many = histories(begunOf(assets));
+    expect(many.named()).toBe(0);
+    const pieces = many.ask();
+    expect(pieces).toBeGreaterThan(STEPS / 10);
+    expect(many.named() / pieces, `${assets}`).toBeLessThan(10);
+  }
 });
 
 test('the printed text of passed hours is reused after writes to policies, unless others had begun by then', () => {

@@ -163,14 +163,25 @@ test('a day equals its last hour, also where its counters come from events alone
   expect(days).toEqual(hours.filter(({ time }) => time.includes('T00:00:00')));
 });
 
-test('with step=day every item is at midnight, except the last one, which may be at the end of the range', async () => {
-  const day = 24 - (H % 24);
-  const { body } = await held.api.get<ProtocolHistoryResponse>(
-    `/analytics/history?step=day&from=${START - 86_400}&to=${START + day * HOUR}`,
-  );
-  expect(body.step).toBe('day');
-  expect(body.items).toHaveLength(2);
-  expect(body.items.every(({ time }) => Date.parse(time) % 86_400_000 === 0 || time === body.to)).toBe(true);
+test('with step=day an item has the state at its midnight, and the last one up to now the present state', async () => {
+  // After the midnight at which the fourth hour ends.
+  await held.api.insert('account_hours', [ofPolicy(4, 1405, { hwm: '50' }), balance(5, 1505, '400')]);
+  const told = async (to: string) => {
+    const { body } = await held.api.get<ProtocolHistoryResponse>(
+      `/analytics/history?step=day&from=${START - 86_400}${to}`,
+    );
+    expect(body.step).toBe('day');
+    return body.items.map(({ time, byQuote: [of] }) => [
+      (Date.parse(time) / 1000 - START) / HOUR,
+      of && [of.hwm.value, of.bankroll.value],
+    ]);
+  };
+  const midnights = [
+    [-20, undefined],
+    [4, ['35', '309']],
+  ];
+  for (const hours of [4, 6]) expect(await told(`&to=${START + hours * HOUR}`)).toEqual(midnights);
+  expect(await told('')).toEqual([...midnights, [6 + 1 / 3, ['1077', '507']]]);
 });
 
 test('an item is the same in any range, and further ranges do not query the states again', async () => {
