@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keepPassed } from '../../../ingest/materialise/quote-hours.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { Rpc } from '../../../runtime/rpc/rpc.ts';
+import { encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { deleteRows } from '../support/delete-rows.ts';
 import { ledgerTransactions } from '../support/ledger-facts.ts';
 import { type AuditStage, openAuditStage } from './support/audit-stage.ts';
@@ -207,6 +208,27 @@ describe('a difference is found', () => {
     expect(
       lines.some((line) => line.includes(`${address}  mints.exists of ${address}  served 0  chain 1`)),
     ).toBe(true);
+  });
+
+  test('where accounts that the chain does not have are served, of each table', async () => {
+    const served = ['mints', 'token_accounts', 'venue_accounts'].map((table, at) => ({
+      table,
+      address: encodeBase58(new Uint8Array(32).fill(at + 1)),
+    }));
+    const expected: unknown[] = [];
+    for (const { table, address } of served) {
+      const row = await damage.one<Record<string, unknown>>(
+        `SELECT * FROM ${table} FINAL WHERE exists ORDER BY address LIMIT 1`,
+      );
+      await stage.store.insert(table, [{ ...row, address }]);
+      const figure = `${table}.exists of ${address}  served 1  chain 0  first at slot ${row.slot}`;
+      expected.push(expect.stringContaining(figure));
+    }
+    const { lines } = await stage.audit();
+    for (const { table, address } of served)
+      await deleteRows(stage.store, table, 'address = {address:String}', { address });
+    expect(lines).toHaveLength(served.length);
+    expect(lines).toEqual(expect.arrayContaining(expected));
   });
 
   test('where a token account is served for an address that is a mint on the chain', async () => {
