@@ -159,6 +159,23 @@ describe('a transaction', () => {
     expect(turns).toBeGreaterThanOrEqual(10);
   });
 
+  test('with much data is decoded in turn with those of other partitions, one of each at a time', async () => {
+    const payload = new Uint8Array(200_000);
+    const read: string[] = [];
+    const ofPartition = (partition: number) => {
+      const records = Array.from({ length: 4 }, (_, at) => ({
+        ...transaction(`t${at}`, 5n, []),
+        get payload() {
+          read.push(`${partition}/${at}`);
+          return payload;
+        },
+      }));
+      return factsYielding(records, PROGRAM, partition);
+    };
+    await Promise.all([0, 1, 2].map(ofPartition));
+    expect([...new Set(read)]).toEqual([0, 1, 2, 3].flatMap((at) => [0, 1, 2].map((of) => `${of}/${at}`)));
+  });
+
   test('read with its index in the block replaces a reading without, and not the other way round', async () => {
     const without = transaction('t', 5n, [routed(1n)], { index: null, order: 40, source: 'rpc' });
     await apply('transactions', [without]);

@@ -77,7 +77,7 @@ const unseen = async (of: Store, name: string) =>
     },
   );
 
-test('an hour keeps the last state seen in it, in whatever order states come', async () => {
+test('an hour keeps the last state seen in it, in whatever order states come, and no row where none was seen', async () => {
   await materialise(
     store,
     [
@@ -88,6 +88,9 @@ test('an hour keeps the last state seen in it, in whatever order states come', a
         state('a', 11n, 11n),
         state('a', 9n, 9n),
         state('a', 30n, 30n),
+        // Nothing is seen in the hour between.
+        state('a', 62n, 62n),
+        state('a', 61n, 61n),
       ],
     ],
     [2, 1],
@@ -97,6 +100,7 @@ test('an hour keeps the last state seen in it, in whatever order states come', a
     { hour: 1, amount: '14', seen: '14', at: '14' },
     { hour: 2, amount: '30', seen: '30', at: '30' },
     { hour: 3, amount: '40', seen: '40', at: '40' },
+    { hour: 5, amount: '62', seen: '62', at: '62' },
   ]);
   expect(
     await store.query('SELECT toInt32(hour - 497300) AS hour, slot FROM hour_slots FINAL ORDER BY hour'),
@@ -209,10 +213,16 @@ test('a streamed state that is only a reading leaves an unseen change before it,
   }
 });
 
-test('a state of a slot without a time gets no hour and is stored as an unseen change', async () => {
+test('a state of a slot without a time gets no hour, and makes the state before it unknown at later ends', async () => {
   await materialise(store, [state('f', 1n, 7n), state('f', 30n, 9n, { blockTime: null })], [1]);
   expect(await kept(store, 'f')).toMatchObject([{ hour: 0, amount: '7' }]);
-  expect(await unseen(store, 'f')).toEqual([{ after_slot: '29', to_slot: '30' }]);
+  const changes = (await unseen(store, 'f')) as { after_slot: string; to_slot: string }[];
+  expect(changes).toEqual([{ after_slot: '29', to_slot: '30' }]);
+  const rows = changes.map((row) => ({ address: key('f'), streamed: [], brought: [], ...row }));
+  const hours = [0, 12, 24, 36, 48].map((slot, at) => ({ hour: 497_300 + at, slot: String(slot) }));
+  const cover = createCover({ hours, holes: [] }, rows, []);
+  const lost = (end: number) => cover.lost({ address: key('f'), hour: 497_300, seen: '1' }, 497_300 + end);
+  expect([1, 2, 3, 4].map((end) => lost(end) !== null)).toEqual([false, false, true, true]);
 });
 
 const time = (name: string, slot: bigint): LogRecord => ({

@@ -204,6 +204,43 @@ describe('sums of slot intervals that are held back in memory', () => {
     expect((await told(3)).at(-1)).toBe('kind_spans');
   });
 
+  test('are made by the process that takes over, at whichever statement the one before was killed', async () => {
+    const one = live as Store;
+    const mint = 'killed at';
+    const writerTo = (store: Store) => createMaterialiser({ store, programId: PROGRAM });
+    const give = (to: ReturnType<typeof writerTo>, partition: number, offset: number, at: number) => {
+      const record = transaction(`${mint} ${offset}`, interval(at), [routed(7n, mint)]);
+      return to(batchOf('transactions', logOf([record], BigInt(offset)), { partition }));
+    };
+    let killedAt = 0;
+    for (let isKilled = true; isKilled; killedAt += 1) {
+      const own = PARTITION + 10 + killedAt;
+      const keepsBack = writerTo(one);
+      for (const offset of [0, 1, 2]) await give(keepsBack, own, offset, 12);
+      let statements = 0;
+      isKilled = false;
+      const command: Store['command'] = async (sql, params) => {
+        if (statements === killedAt) isKilled = true;
+        if (isKilled) throw new Error('killed');
+        statements += 1;
+        await one.command(sql, params);
+      };
+      await give(writerTo({ ...one, command }), own, 3, 13).catch(() => {});
+      await give(writerTo(one), own, 3, 13);
+      // In another interval, so that what was held back of the one before is written.
+      await give(writerTo(one), own, 4, 14);
+      const spans = await one.query<{ at: string; events: string }>(
+        `SELECT toString(span - 8000000) AS at, toString(sum(event_count)) AS events FROM policy_spans FINAL
+         WHERE log_partition = ${own} AND width = ${NARROWEST} AND span < 8000014 GROUP BY span ORDER BY span`,
+      );
+      expect(spans, `killed at statement ${killedAt}`).toEqual([
+        { at: '12', events: '3' },
+        { at: '13', events: '1' },
+      ]);
+    }
+    expect(killedAt).toBeGreaterThan(5);
+  });
+
   test('do not keep an event in the day that a corrected time took it from, by whichever process', async () => {
     const at = interval(5);
     const told = (offset: number, name: string, index: null | 1, days: number) =>

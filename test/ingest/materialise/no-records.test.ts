@@ -61,9 +61,25 @@ test('a reading that lacks a field, or has one of another type, does not decode 
     expect(() => decodeRecord(written(reading)), JSON.stringify(reading)).toThrow(UnreadableRecordError);
 });
 
+/** A record whose first byte says another version, and one whose second byte says a kind that this reader lacks. */
+const OF_LATER = [
+  [0, 2],
+  [1, 200],
+].map(([at, byte]) => {
+  const bytes = Buffer.from(written(READINGS[0]));
+  bytes[at as number] = byte as number;
+  return bytes;
+});
+
+test('a record of a later version, or of a kind that only a later version has, does not decode', () => {
+  const reasons = ['a record of version 2', 'a record of kind 200'];
+  for (const [at, bytes] of OF_LATER.entries())
+    expect(() => decodeRecord(bytes)).toThrow(new UnreadableRecordError(reasons[at]));
+});
+
 test('an entry that does not decode becomes a dead letter, and the entry behind it is applied', async () => {
   const texts = ['{"a":😀}', '{"type":"of_a_later_version"}', '{}', '5', 'null', '[]', ''];
-  const values = [...texts.map(framed), ...SPOILT.map(written)];
+  const values = [...texts.map(framed), ...SPOILT.map(written), ...OF_LATER];
   const last: Reading = { type: 'venue_status', venue: 'perp', ok: true, error: 'cut in \ud83d' };
   const entries = [...values, written(last)].map((value, at) => entryOf('readings', 0, BigInt(at), value));
   const kept: DeadLetterRecord[] = [];
