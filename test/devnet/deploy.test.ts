@@ -37,14 +37,18 @@ describe('deployment', () => {
     expect((await deploy(local, 1n)).failed).toBe('RiskCapExceeded');
   });
 
-  test('funds deployed to a Remote account count as bridged out at once, and its equity is unchanged', async () => {
+  test('only funds deployed to a Remote account count as bridged out, at once; its reported equity is unchanged', async () => {
     await stage.init();
+    const local = await stage.register('local');
     const remote = await stage.register('remote', { venueKind: REMOTE, assetClass: 16 });
     await fund(1000n);
     await stage.report(remote, 0n);
     await deploy(remote, 300n);
     await deploy(remote, 100n);
+    expect((await deploy(local, 50n)).failed).toBeNull();
     expect(stage.venue(remote)).toMatchObject({ bridgedOut: 400n, remoteEquity: 0n });
+    expect(stage.venue(local)).toMatchObject({ bridgedOut: 0n, remoteEquity: 0n });
+    expect([stage.balance('bankroll'), stage.tokens(remote), stage.tokens(local)]).toEqual([550n, 400n, 50n]);
   });
 
   test('the agent alone funds venues of an Agent policy, and only registered ones', async () => {
@@ -58,14 +62,18 @@ describe('deployment', () => {
     expect((await deploy(local, 10n)).failed).toBe('WrongMode');
   });
 
-  test('note_credit counts the amount as spent, and only the agent may call it', async () => {
+  test('note_credit counts the amount as spent and moves no tokens, and only the agent may call it', async () => {
     await stage.init({ mode: AGENT });
+    await fund(1000n);
+    const balances = () => [...stage.chain.state().tokens].map(([address, { amount }]) => [address, amount]);
+    const before = balances();
     const { agent, mint } = stage.policy();
     await stage.run({ kind: 'note_credit', mint, by: agent, amount: 7n });
     expect((await stage.run({ kind: 'note_credit', mint, by: STRANGER, amount: 7n })).failed).toBe(
       'NotAgent',
     );
     expect(stage.policy().creditSpent).toBe(7n);
+    expect(balances()).toEqual(before);
   });
 });
 

@@ -1,7 +1,7 @@
 import { verify } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Chain, createChain } from '../../devnet/chain/chain.ts';
-import type { Block } from '../../devnet/chain/ledger.ts';
+import type { Block, StoredAccount } from '../../devnet/chain/ledger.ts';
 import { agentKeypair, agentKeypairOf } from '../../devnet/life/agent-keys.ts';
 import { createLife } from '../../devnet/life/life.ts';
 import { bytesOf, keyOf } from '../../devnet/program/state/keys.ts';
@@ -70,7 +70,23 @@ describe(`the ledger of seed "${SEED}"`, () => {
     expect(closed).toBeGreaterThan(0);
   });
 
-  test('accountsByOwner lists as many accounts as exist of the program and of Token-2022', () => {
+  test('accountsByOwner lists each open account of an owner, as it was last written, and no other', () => {
+    const genesis = chain.block(chain.firstSlot) as Block;
+    const last = new Map<string, StoredAccount>();
+    for (const { slot, writes } of [genesis, ...heard])
+      for (const write of writes) last.set(keyOf(write.address), { ...write, slot });
+    for (const owner of [chain.programId, TOKEN_2022_PROGRAM]) {
+      const listed = chain.accountsByOwner(bytesOf(owner));
+      const open = [...last].filter(([, { lamports, owner: of }]) => lamports > 0n && keyOf(of) === owner);
+      expect(open.length).toBeGreaterThan(0);
+      expect(listed.map(({ address }) => keyOf(address)).toSorted()).toEqual(
+        open.map(([address]) => address).toSorted(),
+      );
+      for (const account of listed) expect(account).toEqual(last.get(keyOf(account.address)));
+    }
+  });
+
+  test('accountsByOwner lists as many accounts as the state has of the program and of Token-2022', () => {
     const { configs, origins, models, policies, venues, tokens, mints, metadata } = chain.state();
     const own = configs.size + origins.size + models.size + policies.size + venues.size;
     expect(chain.accountsByOwner(bytesOf(chain.programId)).length).toBe(own);

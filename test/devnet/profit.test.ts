@@ -36,11 +36,16 @@ describe('sweep_profit', () => {
     expect(stage.policy()).toMatchObject({ hwm: 302n, profitSwept: 701n });
   });
 
-  test('equity at the mark fails with NothingToDo', async () => {
+  test('equity at or below the mark fails with NothingToDo, and the mark stays', async () => {
     expect((await sweep()).failed).toBe('NothingToDo');
     await stage.pay(bankroll, 1003n);
     await sweep();
     expect((await sweep()).failed).toBe('NothingToDo');
+    await stage.run({ kind: 'transfer', account: bankroll, amount: 2n, direction: 'out' });
+    expect((await sweep()).failed).toBe('NothingToDo');
+    expect([stage.balance('bankroll'), stage.policy().hwm]).toEqual([300n, 302n]);
+    await stage.pay(bankroll, 3n);
+    expect((await sweep()).events[0]?.fields).toMatchObject({ equity: 303n, profit: 1n });
   });
 
   test('where the bankroll holds too little both legs shrink, and profit_swept counts what moved', async () => {
