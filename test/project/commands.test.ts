@@ -43,13 +43,15 @@ describe('npm commands', () => {
     expect(out.length).toBeGreaterThan(80);
   });
 
-  test.each(COMMANDS)('%s refuses an unknown flag by name, and prints no stack trace', async (name) => {
-    const { code, out, err } = await run(name, '--no-such-flag');
-    expect(code).toBe(1);
-    expect(out).toBe('');
-    expect(err).toContain('--no-such-flag');
-    expect(err).not.toMatch(/^\s+at /m);
-  });
+  test.each(COMMANDS)(
+    '%s refuses an unknown flag with exit code 1 and one line that names it',
+    async (name) => {
+      const { code, out, err } = await run(name, '--no-such-flag');
+      expect(code).toBe(1);
+      expect(out).toBe('');
+      expect(err).toMatch(/^[^\n]*--no-such-flag[^\n]*\n$/);
+    },
+  );
 
   test.each([
     ['start', ['--rate', 'x'], 'the local chain did not start: --rate must be'],
@@ -74,11 +76,11 @@ describe('npm commands', () => {
     ['poll', 'SOLANA_RPC_URL'],
     ['api', 'CLICKHOUSE_URL'],
     ['migrate', 'CLICKHOUSE_URL'],
-    ['backfill', ''],
-    ['replay', ''],
-  ])('%s without configuration exits with 1 and names an unset variable: %s', async (name, variable) => {
+    ['backfill', 'KAFKA_BROKERS'],
+    ['replay', 'CLICKHOUSE_URL'],
+  ])('%s without configuration exits with 1 and names %s as not set', async (name, variable) => {
     const { code, err } = await run(name);
     expect(code).toBe(1);
-    expect(err).toMatch(new RegExp(`^${variable || '[A-Z_]+'} is not set: .*\\n$`));
+    expect(err).toMatch(new RegExp(`^${variable} is not set: .*\\n$`));
   });
 });

@@ -6,6 +6,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mustBeCurrent } from '../../api/postgres/migrate.ts';
+import { openPool } from '../../api/postgres/pool.ts';
+import { openServer } from '../../clickhouse/client.ts';
+import { schemaMustBeCurrent } from '../../clickhouse/schema/migrate.ts';
+import { openKafka } from '../../ingest/log/kafka/open.ts';
+import { partitionsOf } from '../../ingest/log/kafka/topics.ts';
+import { readConfig } from '../../runtime/config/config.ts';
+import { createLogger } from '../../runtime/process/log.ts';
 import { devnetPortBase } from '../../start/ports.ts';
 import { awaited } from '../support/awaited.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
@@ -157,10 +165,19 @@ describe.skipIf(missing !== null)(
       await healthy(devnet);
     });
 
-    test('migrate exits with 0', async () => {
+    test('migrate exits with 0, and leaves both stores at the current schema and a log with its topics', async () => {
       const migrate = await start('migrate');
       expect(await migrate.ended).toBe(0);
       running.splice(running.indexOf(migrate), 1);
+      const ports = { METRICS_PORT: 0, PORT: 0 };
+      const config = readConfig(environmentOf(compose.services.migrate as Service, ports));
+      const store = await openServer(config.clickhouseUrl as string, null);
+      await schemaMustBeCurrent(store).finally(store.close);
+      const db = openPool(config.postgresUrl as string);
+      await mustBeCurrent(db).finally(db.close);
+      const kafka = openKafka(config, createLogger('silent', 'test'));
+      const partitions = await partitionsOf(kafka, TOPICS).finally(kafka.close);
+      expect(new Set(Object.values(partitions))).toEqual(new Set([config.kafkaPartitions]));
     });
 
     test('every replica of every other service passes its health check', async () => {

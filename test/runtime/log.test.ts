@@ -134,6 +134,22 @@ test('secrets of the process’s configuration are replaced also by a logger tha
   expect(JSON.parse(stderr)).toMatchObject({ msg: 'asked with ***' });
 });
 
+test('no sslmode of POSTGRES_URL makes the Postgres client print a warning', async () => {
+  const root = path.resolve(import.meta.dirname, '../..');
+  const modes = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'];
+  const urls = modes.flatMap((mode) =>
+    ['', '&uselibpqcompat=true'].map((more) => `postgres://u:p@127.0.0.1:1/x?sslmode=${mode}${more}`),
+  );
+  const script = `import { openPool } from '${root}/api/postgres/pool.ts';
+    import { readConfig } from '${root}/runtime/config/config.ts';
+    for (const POSTGRES_URL of ${JSON.stringify(urls)}) {
+      const db = openPool(readConfig({ POSTGRES_URL }).postgresUrl);
+      await (async () => db.query('SELECT 1'))().catch(() => process.stdout.write('asked '));
+    }`;
+  const told = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  expect(told).toEqual({ stdout: 'asked '.repeat(urls.length), stderr: '' });
+});
+
 test('everything on the API’s standard error is a JSON log line, also when POSTGRES_URL has sslmode=require', async () => {
   const [dead, METRICS_PORT] = [await deadUrl(), String(await freePort())];
   const { PATH, NODE_COMPILE_CACHE } = process.env;

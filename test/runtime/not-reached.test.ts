@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { Writable } from 'node:stream';
 import pino from 'pino';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openPool } from '../../api/postgres/pool.ts';
 import { openKafka } from '../../ingest/log/kafka/open.ts';
 import { ensureTopics } from '../../ingest/log/kafka/topics.ts';
@@ -57,16 +59,24 @@ test('an error that is not about reaching a server is thrown unchanged', () => {
   expect(() => notReached('CLICKHOUSE_URL')(failure)).toThrow(failure);
 });
 
-test('ingest without CLICKHOUSE_URL exits with 1 and says so, even when Kafka is unreachable', async () => {
-  const dead = `127.0.0.1:${await freePort()}`;
+test('ingest without CLICKHOUSE_URL exits with 1 and says so before it connects to Kafka, stream or RPC', async () => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { ended } = startCommand('ingest', {
-    KAFKA_BROKERS: dead,
-    YELLOWSTONE_ENDPOINT: dead,
-    SOLANA_RPC_URL: `http://${dead}`,
+    KAFKA_BROKERS: address,
+    YELLOWSTONE_ENDPOINT: address,
+    SOLANA_RPC_URL: `http://${address}`,
   });
   const { code, err } = await ended;
   expect(err).toBe('CLICKHOUSE_URL is not set: the index is kept on a ClickHouse server\n');
   expect(code).toBe(1);
+  expect(connections).toBe(0);
 });
 
 test.each([

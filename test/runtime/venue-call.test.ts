@@ -43,8 +43,10 @@ test.each<[string, unknown]>([
   await expect(ask({ body })).rejects.toThrow(MalformedError);
 });
 
-test('a venue that hangs fails as timed out', async () => {
-  await expect(ask(null, { timeoutMs: 50 })).rejects.toThrow(/^timed out$/);
+test('a request to a venue that hangs fails as timed out, with a RetryableError', async () => {
+  const asking = ask(null, { timeoutMs: 50 });
+  await expect(asking).rejects.toThrow(RetryableError);
+  await expect(asking).rejects.toThrow(/^timed out$/);
 });
 
 test('Retry-After is read in seconds and as a date, and never binds for longer than ten minutes', () => {
