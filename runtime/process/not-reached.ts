@@ -34,13 +34,16 @@ export function notReached(variable: string, instead = ''): (error: unknown) => 
   };
 }
 
-/** Failed logins, and connections that end before one: the Kafka client's errors of these have no code. */
+/**
+ * Failed logins, and connections that end before one: the Kafka client's errors of these have no code. It wraps them in
+ * one that says that it has given up.
+ */
 const OF_BROKER = /SASLAuthentication|ConnectionClosed|SASL mechanism|SASL state/;
 
 const isOfBroker = (error: unknown): boolean =>
   error instanceof Error &&
   error.name.startsWith('KafkaJS') &&
-  OF_BROKER.test(`${error.name} ${error.message}`);
+  (OF_BROKER.test(`${error.name} ${error.message}`) || isOfBroker(error.cause));
 
 /** Codes of errors about a connection, a host name or TLS. Listed, for those about files have the same form. */
 const ON_THE_WAY =

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Writable } from 'node:stream';
+import { KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded } from 'kafkajs';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPool } from '../../api/postgres/pool.ts';
@@ -87,9 +88,13 @@ test.each([
   'brokers that refuse the login or close the connection are reported with their message (%s)',
   (name, words) => {
     const failure = Object.assign(new Error(words), { name });
-    expect(() => notReached('KAFKA_BROKERS')(failure)).toThrow(
-      `the brokers of KAFKA_BROKERS let nobody in (${words}): npm run doctor says what to do`,
-    );
+    // The client throws the last of many failures, or one that it does not retry, inside an error of its own.
+    const last = new KafkaJSNumberOfRetriesExceeded(failure, { retryCount: 8, retryTime: 2_000 });
+    const atOnce = Object.assign(new KafkaJSNonRetriableError(failure), { cause: failure });
+    for (const thrown of [failure, last, atOnce])
+      expect(() => notReached('KAFKA_BROKERS')(thrown)).toThrow(
+        `the brokers of KAFKA_BROKERS let nobody in (${words}): npm run doctor says what to do`,
+      );
     const other = Object.assign(new Error('No such topic'), { name: 'KafkaJSProtocolError' });
     expect(() => notReached('KAFKA_BROKERS')(other)).toThrow(other);
   },
