@@ -140,8 +140,8 @@ test('a transaction is withheld, or sent without its meta, exactly as many times
 });
 
 test.each([
-  ['before a slot', (tip: bigint) => ({ firstBlock: tip - 20n })],
-  ['far behind the tip', () => ({ keeps: 20n })],
+  ['all blocks before a given slot', (tip: bigint) => ({ firstBlock: tip - 20n })],
+  ['all but the newest 20 slots', () => ({ keeps: 20n })],
 ])('pruned blocks are missing from lists, transactions and block times: %s', async (_, manners) => {
   const { slot: tip } = chain.tip();
   const firstBlock = tip - 20n;

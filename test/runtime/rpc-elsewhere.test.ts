@@ -110,17 +110,14 @@ describe('getTransaction over several nodes', () => {
   const ofAnother = { signatures: [encodeBase58(new Uint8Array(64).fill(8))], message: {} };
   const whole = tells({});
   const wanting = {
-    'without its meta': tells({}, null),
-    'without the addresses that it loaded': tells({}, { loadedAddresses: undefined }),
-    'with none of the addresses that it loaded': tells(
-      {},
-      { loadedAddresses: { writable: [], readonly: [] } },
-    ),
-    'with some of them': tells({}, {}, [{ ...LOOKUPS[0], readonlyIndexes: [1] }]),
-    'without its message': tells({ transaction: { signatures: [SIGNATURE] } }),
-    'without its signatures': tells({ transaction: { message: {} } }),
-    'without itself': tells({ transaction: null }),
-    'in the slot of a fork': tells({ slot: 3 }),
+    'without meta': tells({}, null),
+    'without its loaded addresses': tells({}, { loadedAddresses: undefined }),
+    'with an empty list of loaded addresses': tells({}, { loadedAddresses: { writable: [], readonly: [] } }),
+    'with only some of its loaded addresses': tells({}, {}, [{ ...LOOKUPS[0], readonlyIndexes: [1] }]),
+    'without a message': tells({ transaction: { signatures: [SIGNATURE] } }),
+    'without signatures': tells({ transaction: { message: {} } }),
+    'whose transaction field is null': tells({ transaction: null }),
+    'in another slot than the expected one': tells({ slot: 3 }),
   };
 
   test.each(Object.entries(wanting))('a transaction %s is used only if none is whole', async (_, told) => {
@@ -141,8 +138,8 @@ describe('getTransaction over several nodes', () => {
   });
 
   test('the most complete reply is returned when no node has the whole transaction', async () => {
-    const bare = await node(() => result(wanting['without its meta']));
-    const forked = await node(() => result(wanting['in the slot of a fork']));
+    const bare = await node(() => result(wanting['without meta']));
+    const forked = await node(() => result(wanting['in another slot than the expected one']));
     const half = tells({}, { logMessages: null });
     const unrecorded = await node(() => result(half));
     for (const nodes of [
@@ -177,10 +174,13 @@ describe('getTransaction over several nodes', () => {
 
 describe('getBlockTime of a slot that one node knows no time of', () => {
   const none = {
-    'jumped over': error(-32007, 'Slot 9 was skipped, or missing due to ledger jump to recent snapshot'),
-    'not stored for long': error(-32009, 'Slot 9 was skipped, or missing in long-term storage'),
-    forgotten: error(-32001, 'Block 9 cleaned up'),
-    'kept without': result(null),
+    'skipped or lost in a ledger jump': error(
+      -32007,
+      'Slot 9 was skipped, or missing due to ledger jump to recent snapshot',
+    ),
+    'missing in long-term storage': error(-32009, 'Slot 9 was skipped, or missing in long-term storage'),
+    'already cleaned up': error(-32001, 'Block 9 cleaned up'),
+    'stored without a time': result(null),
   };
 
   test.each(Object.entries(none))('a slot %s has the time of another node, else null', async (_, answer) => {
@@ -194,7 +194,7 @@ describe('getBlockTime of a slot that one node knows no time of', () => {
 
   test('the time is null while the other node is unreachable, and returned once it answers', async () => {
     let isAway = true;
-    const first = await node(() => none['jumped over']);
+    const first = await node(() => none['skipped or lost in a ledger jump']);
     const second = await node(() => (isAway ? { status: 502 } : result(7)));
     const rpc = rpcOf(first, second);
     expect(await rpc.getBlockTime(9n)).toBeNull();
@@ -205,7 +205,7 @@ describe('getBlockTime of a slot that one node knows no time of', () => {
   });
 
   test('a node that asks to be left alone is not waited for, and one that lags is asked only a few times', async () => {
-    const first = await node(() => none['jumped over']);
+    const first = await node(() => none['skipped or lost in a ledger jump']);
     const second = await node(() => result(7));
     const third = await node(() => error(-32004, 'Block not available for slot 9'));
     const waits: NodeWaits = new Map([[second.url, Number.MAX_SAFE_INTEGER]]);
@@ -217,7 +217,10 @@ describe('getBlockTime of a slot that one node knows no time of', () => {
   });
 
   test('once all nodes knew no time, one alone is asked for that slot; another slot is asked of all', async () => {
-    const nodes = [await node(() => none['jumped over']), await node(() => none['kept without'])];
+    const nodes = [
+      await node(() => none['skipped or lost in a ledger jump']),
+      await node(() => none['stored without a time']),
+    ];
     const rpc = rpcOf(...nodes);
     const asked = () => nodes.map((one) => one.asked.length);
     for (let count = 1; count <= 3; count += 1) expect(await rpc.getBlockTime(9n)).toBeNull();
@@ -228,7 +231,7 @@ describe('getBlockTime of a slot that one node knows no time of', () => {
 
   test('a node that has not reached the slot yet is asked again until it has', async () => {
     let count = 0;
-    const first = await node(() => none['kept without']);
+    const first = await node(() => none['stored without a time']);
     const second = await node(() => {
       count += 1;
       return count < 3 ? error(-32004, 'Block not available for slot 9') : result(7);

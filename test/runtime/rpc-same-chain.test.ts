@@ -52,18 +52,23 @@ async function rpcOf(nodes: readonly Node[], place: () => SlotTime | null = () =
 }
 
 test.each<[string, Node, boolean, boolean]>([
-  ['the same time', SAME, true, false],
-  ['a time within what nodes differ by', { time: 1_030, tip: 90_000 }, true, false],
-  ['another time', OTHER, false, true],
-  ['no time', { time: null, tip: 90_000 }, true, false],
-  ['no time, and a slot far ahead', { time: null, tip: 90_001 + EPOCH }, false, true],
+  ['with the expected time of the slot is used', SAME, true, false],
+  ['whose time of the slot is 30 s off is used', { time: 1_030, tip: 90_000 }, true, false],
+  ['with another time of the slot is left out and reported', OTHER, false, true],
+  ['without a time of the slot but near the tip is used', { time: null, tip: 90_000 }, true, false],
   [
-    'no time, and a slot that a node which is well is not so far behind',
+    'without a time of the slot and far ahead of the tip is left out and reported',
+    { time: null, tip: 90_001 + EPOCH },
+    false,
+    true,
+  ],
+  [
+    'without a time of the slot and far behind the tip is left out and not reported',
     { time: null, tip: 88_999 },
     false,
     false,
   ],
-])('a node is used, left out or reported by its answer: %s of a slot', async (_, node, isAsked, isTold) => {
+])('a node %s', async (_, node, isAsked, isTold) => {
   const { rpc, told } = await rpcOf([node]);
   const asked = rpc.getSlot().then(
     () => true,

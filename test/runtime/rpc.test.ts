@@ -83,16 +83,16 @@ test('the time of a skipped slot is null, and any other error of the node is thr
 });
 
 test.each<[string, Answer]>([
-  ['a page of a gateway', { status: 502, body: '<html>bad gateway</html>' }],
+  ['an HTML page of a gateway (502)', { status: 502, body: '<html>bad gateway</html>' }],
   ['an error text in JSON', { status: 401, body: { error: 'unauthorized' } }],
-  ['a result under a failure', { status: 500, body: { id: 1, result: 5 } }],
+  ['a result with HTTP status 500', { status: 500, body: { id: 1, result: 5 } }],
   ['null', { body: 'null' }],
   ['a list', { body: '[]' }],
-  ['no result', { body: { id: 1 } }],
+  ['a reply without a result', { body: { id: 1 } }],
   ['a slot that is text', result('5')],
   ['a negative slot', result(-5)],
-  ['a slot beyond exact numbers', result(1e17)],
-  ['more than a slot can need', result('x'.repeat(20_000))],
+  ['a slot beyond the safe integers', result(1e17)],
+  ['a reply of 20,000 characters', result('x'.repeat(20_000))],
 ])('%s is no answer to getSlot', async (_, answer) => {
   const error = await errorOf((await rpcAnswering(answer)).getSlot());
   expect(error).toBeInstanceOf(RpcError);
@@ -104,11 +104,11 @@ test.each<[string, unknown]>([
   ['without a context', { value: ACCOUNT }],
   ['with an owner that is no key', { context: { slot: 1 }, value: { ...ACCOUNT, owner: 'x' } }],
   ['in another encoding', { context: { slot: 1 }, value: { ...ACCOUNT, data: ['x', 'base58'] } }],
-  ['with broken lamports', { context: { slot: 1 }, value: { ...ACCOUNT, lamports: 1.5 } }],
+  ['with fractional lamports', { context: { slot: 1 }, value: { ...ACCOUNT, lamports: 1.5 } }],
   ['with data that is no base64', { context: { slot: 1 }, value: { ...ACCOUNT, data: ['YW*j', 'base64'] } }],
-  ['with data that was cut', { context: { slot: 1 }, value: { ...ACCOUNT, data: ['YWJ', 'base64'] } }],
-  ['of a slot that no chain has', { context: { slot: Number.MAX_SAFE_INTEGER }, value: ACCOUNT }],
-  ['with lamports that nobody can owe', { context: { slot: 1 }, value: { ...ACCOUNT, lamports: -5 } }],
+  ['with truncated base64', { context: { slot: 1 }, value: { ...ACCOUNT, data: ['YWJ', 'base64'] } }],
+  ['with an impossible slot', { context: { slot: Number.MAX_SAFE_INTEGER }, value: ACCOUNT }],
+  ['with negative lamports', { context: { slot: 1 }, value: { ...ACCOUNT, lamports: -5 } }],
   ['that is a number', 7],
 ])('an account reply %s is no answer', async (_, value) => {
   const rpc = await rpcAnswering(result(value));

@@ -72,8 +72,8 @@ describe.each(['geyser', 'json'] as const)('the legibility of a transaction (%s)
 
   test.each([
     ['no bytes', new Uint8Array(0)],
-    ['noise', Uint8Array.of(0x0a, 0xff, 0xff, 0x03, 0x01)],
-    ['another thing', Buffer.from('{"transaction":{}}')],
+    ['invalid bytes', Uint8Array.of(0x0a, 0xff, 0xff, 0x03, 0x01)],
+    ['JSON of another shape', Buffer.from('{"transaction":{}}')],
   ])('a payload of %s names no accounts', (_, payload) => {
     expect(legibility({ format, payload })).toBe('none');
   });

@@ -183,7 +183,7 @@ describe('a transaction', () => {
 
     test.each([
       ['of the program', emits],
-      ['of another', below],
+      ['of another program', below],
     ])('is not read but names its accounts when the inner calls missing are below a call %s', (_, made) => {
       for (const record of withoutCalls(run([made]))) {
         expect(() => readTransaction(record)).toThrow('calls, and 1 are told');
@@ -213,10 +213,13 @@ describe('a transaction', () => {
     });
 
     test.each([
-      ['none', () => null],
+      ['null', () => null],
       ['empty', () => []],
-      ['cut before them', (logs: readonly string[]) => [logs[0] as string, 'Log truncated']],
-      ['left out', (logs: readonly string[]) => logs.filter((line) => !line.includes('invoke'))],
+      ['truncated before those calls', (logs: readonly string[]) => [logs[0] as string, 'Log truncated']],
+      [
+        'without their invoke lines',
+        (logs: readonly string[]) => logs.filter((line) => !line.includes('invoke')),
+      ],
     ])('is not read but names its accounts when its logs are %s too', (_, logs) => {
       const tx = run([below]);
       const told = { ...tx, logs: logs(tx.logs ?? []) };
