@@ -4,6 +4,7 @@ import type { LedgerTransaction } from '../../../devnet/chain/ledger.ts';
 import { createLife } from '../../../devnet/life/life.ts';
 import type { SingleAction } from '../../../devnet/program/actions.ts';
 import { createRandom } from '../../../devnet/program/state/random.ts';
+import idl from '../../../schemas/bankroll.idl.json' with { type: 'json' };
 import type { Extract } from '../../../schemas/extract/extract.ts';
 import { type KnownEvent, summaryOf } from '../../../schemas/program/events.ts';
 import { discriminatorOf, INSTRUCTIONS_WITH_EVENT } from '../../../schemas/program/idl.ts';
@@ -18,6 +19,13 @@ import {
 
 const SEED = process.env.DERIVE_SEED ?? 'derive 1';
 const SLOTS = 900;
+
+/** Fields of events that no call tells: they are known only from an account. */
+const HIDDEN: Partial<Record<string, readonly string[]>> = {
+  ProfitSwept: ['profit'],
+  AgentSet: ['oldAgent'],
+  RemoteEquityReported: ['paused'],
+};
 
 interface Ran {
   tx: LedgerTransaction;
@@ -129,13 +137,18 @@ describe(`transactions with logs cut at each line in turn (seed "${SEED}")`, () 
     }
     expect(seen.size).toBeGreaterThan(14);
   });
+
+  test.each(Object.entries(HIDDEN))(
+    '%s leaves out no field that is an account of its call',
+    (kind, hidden) => {
+      const emitting = idl.instructions.filter(({ docs }) => docs.some((words) => words.includes(kind)));
+      expect(emitting).not.toEqual([]);
+      const accounts = emitting.flatMap(({ accounts: all }) => all.map(({ name }) => name));
+      const camelCase = accounts.map((name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase()));
+      expect(hidden?.filter((field) => camelCase.includes(field))).toEqual([]);
+    },
+  );
 });
 
 const keysOf = (event: KnownEvent | undefined) =>
   Object.values(event?.of ?? {}).map((key: Uint8Array) => Buffer.from(key).toString('hex'));
-
-const HIDDEN: Partial<Record<string, readonly string[]>> = {
-  ProfitSwept: ['profit'],
-  AgentSet: ['oldAgent'],
-  RemoteEquityReported: ['paused'],
-};
