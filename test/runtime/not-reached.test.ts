@@ -8,6 +8,7 @@ import { openPool } from '../../api/postgres/pool.ts';
 import { openKafka } from '../../ingest/log/kafka/open.ts';
 import { ensureTopics } from '../../ingest/log/kafka/topics.ts';
 import { readConfig } from '../../runtime/config/config.ts';
+import { ConfigError } from '../../runtime/errors.ts';
 import { notReached } from '../../runtime/process/not-reached.ts';
 import { startCommand } from '../ingest/support/command-child.ts';
 import { freePort } from '../support/free-port.ts';
@@ -58,6 +59,18 @@ test.each(['28P01', '3D000', '516'])('a refused login (%s) is reported with its 
 test('an error that is not about reaching a server is thrown unchanged', () => {
   const failure = new Error('another', { cause: new Error('and its cause') });
   expect(() => notReached('CLICKHOUSE_URL')(failure)).toThrow(failure);
+});
+
+test('a server whose answer is not JSON is reported with its variable, and nothing of the answer is quoted', () => {
+  let failure: unknown = null;
+  try {
+    JSON.parse('<secret>');
+  } catch (error) {
+    failure = error;
+  }
+  const message =
+    'what answers at CLICKHOUSE_URL is another kind of server (no JSON): check its host and port';
+  expect(() => notReached('CLICKHOUSE_URL')(failure)).toThrow(new ConfigError(message));
 });
 
 test('ingest without CLICKHOUSE_URL exits with 1 and says so before it connects to Kafka, stream or RPC', async () => {
