@@ -41,7 +41,7 @@ export interface RankedRow extends Record<OwnSort | SumSort, bigint>, RowWithPar
   paused: boolean;
   cap: bigint | null;
   balance: bigint | null;
-  /** Events of the last 24 hours; the count holds up to `until`, and can be computed from memory up to `countableUntil`. */
+  /** Events of the last 24 hours: the count holds up to `until`, and memory can compute it up to `countableUntil`. */
   events: number;
   /** Block time of the newest of them. */
   lastEvent: string | null;
