@@ -40,10 +40,10 @@ test('a reading that differs only in a newly added column fills it and is no uns
 const withAgent = policyBytes({ agent: key('agent') });
 
 test.each([
-  ['that has another value in an older field', { [COLUMN]: null, hwm: '5' }, policyBytes(), ADDED],
-  ['that has another value in the field', { [COLUMN]: 2 }, policyBytes(), ADDED],
-  ['that has none in a field that may be none', {}, withAgent, ADDED],
-  ['that lacks what no upgrade has added', { [COLUMN]: null }, policyBytes(), new Map()],
+  ['with another value in an older field', { [COLUMN]: null, hwm: '5' }, policyBytes(), ADDED],
+  ['with another value in the added field', { [COLUMN]: 2 }, policyBytes(), ADDED],
+  ['with null in a nullable field that the reading has', {}, withAgent, ADDED],
+  ['with null in a field that no upgrade added', { [COLUMN]: null }, policyBytes(), new Map()],
 ])('a reading against a stored row %s is an unseen change', (_, change, data, added) => {
   const { tables, unseen } = rowsOf(readAt(900n, data), storedWith(change), added);
   expect(unseen).toMatchObject([{ after_slot: '100', to_slot: '900' }]);

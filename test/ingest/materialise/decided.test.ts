@@ -229,13 +229,13 @@ test('a deciding reading without a block time keeps the time that the stream bro
 });
 
 test.each([
-  ['policy_transactions', 'its process'],
-  ['policy_transactions', 'another'],
-  ['derived_events', 'its process'],
-  ['derived_events', 'another'],
-  ['a sum', 'its process'],
-  ['a sum', 'another'],
-])('a decision that failed at %s is completed and announced by the next try, of %s', async (table, by) => {
+  ['policy_transactions', 'the same process'],
+  ['policy_transactions', 'another process'],
+  ['derived_events', 'the same process'],
+  ['derived_events', 'another process'],
+  ['a sum', 'the same process'],
+  ['a sum', 'another process'],
+])('a decision that failed at %s is completed and announced by the next try, in %s', async (table, by) => {
   // An event that the chain does not have at all, and one that is another policy's.
   const told = [
     transaction('less', 1_100n, [routed(7n, 'lost'), routed(3n, 'lost')]),
@@ -286,7 +286,9 @@ test.each([
   await expect(apply(batch)).rejects.toThrow('cut off');
   expect(changes.size).toBe(0);
   isArmed = false;
-  await (by === 'another' ? createMaterialiser({ store, programId: PROGRAM, onChanged }) : apply)(batch);
+  await (by === 'another process' ? createMaterialiser({ store, programId: PROGRAM, onChanged }) : apply)(
+    batch,
+  );
 
   expect(await served(store)).toEqual(await served(plain));
   expect(

@@ -242,7 +242,7 @@ async function ranksAt(name: string, time: number): Promise<unknown> {
 test.each([
   ['cut logs', 500, {}, cutAtOnce()],
   ['neither logs nor inner instructions', 503, {}, unrecorded()],
-  ['what a decision outranks', 506, { standing: 'decides', source: 'rpc' }, {}],
+  ['less standing than a stored decision', 506, { standing: 'decides', source: 'rpc' }, {}],
 ] as const)(
   'a reading with %s still gives a time to events that were read whole without one',
   async (what, day, before, told) => {

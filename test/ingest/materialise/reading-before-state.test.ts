@@ -167,7 +167,7 @@ test('hours are known once the stream brings states that readings before them in
 
 test.each([
   ['in batches', 150, 1],
-  ['in batches that are handed in twice', 400, 2],
+  ['in batches that are each applied twice', 400, 2],
 ])('the same rows are stored however the log is cut, %s', async (_, cut, times) => {
   const store = await written(cut, times);
   for (const table of ['account_hours', 'unseen_changes', 'brought_changes']) {

@@ -114,10 +114,10 @@ describe.each([
     const failed = () => inDeadSlot(slot, cut, { payload: FAILED });
 
     test.each([
-      ['before', () => [failed(), cut]],
-      ['in one batch', () => [[...failed(), ...cut]]],
-      ['after', () => [cut, failed()]],
-      ['and that is applied again behind it', () => [cut, failed(), cut]],
+      ['before the slot where it landed', () => [failed(), cut]],
+      ['in one batch with the slot where it landed', () => [[...failed(), ...cut]]],
+      ['after the slot where it landed', () => [cut, failed()]],
+      ['between two readings of the slot where it landed', () => [cut, failed(), cut]],
     ])(
       'counts as derived and stays incomplete, though it failed in the dead slot, which was read %s',
       async (_, batches) => {
