@@ -30,7 +30,7 @@ const status = async () => (await held.api.get<StatusResponse>('/status')).body;
 const escrow = (mint: string) => (policyRow(mint, 'usd') as Record<string, string>).quote_escrow as string;
 
 describe('GET /status', () => {
-  test('with an empty index every figure is null or absent', async () => {
+  test('with an empty index, pause, cursor, keeper, attestor and venue figures are null or absent', async () => {
     const body = await status();
     expect(body.protocol).toEqual({ paused: null, source: 'chain:ProtocolConfig account', asOf: null });
     expect(body.indexer).toMatchObject({
@@ -200,7 +200,7 @@ describe('GET /status', () => {
     expect([indexer.incompleteTransactions.value, indexer.deadLetters.value]).toEqual([2, 1]);
   });
 
-  test('the keeper’s last24h counts only the keeper’s kinds of 24 hours; beside a gap the counts are null', async () => {
+  test('keeper.last24h counts only kinds of the keeper; its counts are null while a gap may reach into the 24 hours', async () => {
     await held.api.insert('applied', [appliedRow('transactions', 0)]);
     const old = { block_time: Math.floor(NOW / 1000) - 86_400 };
     await held.api.insert('events', [
@@ -293,7 +293,7 @@ describe('GET /status', () => {
     ]);
   });
 
-  test('whether a program is reachable is null if its reading is older than 60 s or in the future', async () => {
+  test('whether a program is reachable is null if its reading is over 60 s old, or over 120 s in the future', async () => {
     const readAt = NOW - 60_000;
     await held.api.insert('program_status', [
       { ...program('launchpad', SETTINGS.launchpadProgramId, readAt), exists: 1, error: null },

@@ -116,7 +116,7 @@ describe('an agent on the local chain', () => {
     });
   });
 
-  test('after set_agent the old key cannot post; a node that lags or is stuck causes 503, not a post by it', async () => {
+  test('after set_agent the old key cannot post, and behind a node that lags or is stuck posts are 503', async () => {
     await post(0);
     const old = agentAt(behindStale, 0);
     await old.post({ kind: 'idle', text: 'through a node of its own' });

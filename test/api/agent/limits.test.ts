@@ -77,7 +77,7 @@ describe.each(ENGINES)('limits over %s', (engine) => {
     expect((await open(token, 'ETH-10')).status).toBe(201);
   });
 
-  test('failed attempts dated two hours ahead block their address for at most a minute, or until deleted', async () => {
+  test('failed attempts dated two hours ahead give 429 with a wait of at most a minute, until a sweep deletes them', async () => {
     const attempt = (address: string) => stage.api.call('POST', 'posts', POST, 'D'.repeat(43), address);
     const [waiting, swept] = [freshAddress(), freshAddress()];
     for (const from of [waiting, swept])

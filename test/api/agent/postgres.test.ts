@@ -35,7 +35,7 @@ test('the embedded engine answers the queries sent before its close', async () =
   expect((await answers).filter(({ status }) => status === 'rejected')).toEqual([]);
 });
 
-test('tables, indexes and log of the embedded engine stay bounded while rows are written and deleted', async () => {
+test('a table, its indexes and the log of the embedded engine stay bounded while rows are written and swept', async () => {
   const db = await emptyEmbedded();
   await migratePostgres(db);
   const grown = async () => {

@@ -89,7 +89,7 @@ describe.each(ENGINES)('refusals of the options routes, over %s', (engine) => {
     ['another strike', 'contract_mismatch', { strike: '3500.01' }, {}],
     ['a strike below one', 'contract_mismatch', { strike: '.5' }, {}],
     ['a strike below zero', 'contract_mismatch', { strike: '-.5' }, {}],
-  ])('options/open is refused: %s', async (_, code, changes, contract) => {
+  ])('options/open: %s is 422', async (_, code, changes, contract) => {
     const { token } = await loggedIn();
     stage.venue.instrument = contract;
     await refused(422, code, () => open(token, changes));

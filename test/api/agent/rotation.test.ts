@@ -57,7 +57,7 @@ describe.each(ENGINES)('rotation of the agent’s key, over %s', (engine) => {
       expect((await stage.api.call('POST', 'posts', POST, one)).body.code).toBe('invalid_session');
   });
 
-  test('the first 403 to an old key ends all its sessions, counts against nobody and keeps the new key’s session', async () => {
+  test('the first 403 to an old key ends its sessions, not the new key’s, and is not counted against the policy', async () => {
     const { mint, agent } = stage.policy();
     const tokens = [await stage.api.login(mint, agent), await stage.api.login(mint, agent)] as const;
     stage.rpc.slot += 10;
@@ -252,7 +252,7 @@ describe.each(ENGINES)('rotation of the agent’s key, over %s', (engine) => {
     },
   );
 
-  test('a node behind the policy’s slot in the index is waited for, then it is 503; no newer slot is requested', async () => {
+  test('a challenge waits for a node behind the policy’s slot in the index, then is 503; no newer slot is requested', async () => {
     const { mint, agent } = stage.policy();
     stage.api.storedSlot = 1005n;
     stage.rpc.asked = [];

@@ -48,7 +48,7 @@ describe('a signature', () => {
     expect(isSigned(plus.message, plus.text.replace(/=+$/, ''), KEY.publicKey)).toBe(true);
   });
 
-  test('has one accepted spelling per encoding; a text valid in two encodings has two readings', () => {
+  test('is refused with stray bits, characters or padding; a text valid in two encodings has two readings', () => {
     const text = SIGNATURE.toString('base64');
     const twin = `${text.slice(0, 85)}${String.fromCharCode(text.charCodeAt(85) + 1)}==`;
     for (const other of [

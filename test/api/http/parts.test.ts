@@ -78,7 +78,7 @@ describe('prices', () => {
     expect(far.reason).toContain('a time that is still to come (2099-01-01T00:00:00.000Z)');
   });
 
-  test('a price dated by our own clock is absent after the clock is put back, until it no longer lies ahead', () => {
+  test('a price dated by our own clock is absent after the clock is put back, until it is at most two minutes ahead', () => {
     const [now, read] = [Date.UTC(2026, 0, 1, 12), Date.UTC(2026, 0, 1, 14)];
     const own = { source: 'second', observed_at: null } as const;
     const rows = [{ ...row, ...own, usd: '2', read_at: String(read) }];

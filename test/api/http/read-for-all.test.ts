@@ -91,7 +91,7 @@ test('a client that loses its place in the queue is refused; one whose queue is 
   expect(await again).toBe('page');
 });
 
-test('a thousand requests for a page take one read and one queue place per address, and fail together', async () => {
+test('a thousand requests for a page take one queue place per address and one read in all, and fail together', async () => {
   const { reads, ask } = coldAnswers();
   let places = 0;
   const waiting = line();

@@ -295,7 +295,7 @@ describe('streamed rankings', () => {
     expect(listener.heard[1]?.data.total).toBe(3);
   });
 
-  test('a ranking is not sent again when only the time of a sum of zero dollars moves on', async () => {
+  test('a ranking is not sent again when only the time of a zero sum in dollars moves on, as its price is newer', async () => {
     const price = { mint: key('usd'), source: 'catalogue', read_at: String(NOW), usd: '2' };
     await held.api.insert('prices', [{ ...price, observed_at: isoMillis(NOW) }]);
     const path = '/stream/rankings?sort=newest&order=asc';

@@ -75,7 +75,7 @@ const told = ({ heard }: Listener) =>
     event === 'gap' ? data.read : data.derived === true ? `${data.kind}, derived` : data.kind,
   );
 
-test('once its transaction is read whole, a derived event that was sent becomes a gap without new events beside it', async () => {
+test('a derived event that was sent becomes a gap once its transaction is read whole; its replacement is not sent', async () => {
   const all = await listen(PATH);
   const began = all.lastId();
   const mine = await listen(MINE);
