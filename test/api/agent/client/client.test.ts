@@ -250,7 +250,7 @@ describe('the client', () => {
     expect(sent).toBeLessThan(64 + 64);
   });
 
-  test('read functions of the client, other than those for histories, are answered by their routes', async () => {
+  test('the client’s public read functions, except health and the histories, are answered by their routes', async () => {
     const client = createClient({ url: api.url });
     expect((await client.coin(mint)).mint).toBe(mint);
     expect((await client.positions(mint)).positions).toEqual([]);
