@@ -130,7 +130,7 @@ describe(`every route equals the ledger (SCENARIO_SEED=${SEED})`, () => {
   );
 
   test(
-    'after the stream was dropped, and stalled during its replay, with updates out of order',
+    'after the stream was dropped and stalled for fewer slots than it replays, with updates out of order',
     async () => {
       harness.geyser.faults.scramble(() => random.next());
       for (let round = 0; round < 3; round += 1) {

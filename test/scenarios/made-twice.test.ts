@@ -126,7 +126,7 @@ describe(`slots made twice, with both versions sent as confirmed (SCENARIO_SEED=
     await harness.expectExact();
   });
 
-  test('leave every route exact where the stream loses transactions with what they wrote', async () => {
+  test('transactions that the stream loses with what they wrote leave every route exact, too', async () => {
     harness.mayMiss();
     const from = chain.nextSlotAtLeast();
     harness.geyser.faults.lose(SEED);
@@ -146,7 +146,7 @@ describe(`slots made twice, with both versions sent as confirmed (SCENARIO_SEED=
     await harness.expectExact();
   });
 
-  test('are open gaps while the node withholds their transactions; after a restart they close, and every route is exact', async () => {
+  test('are open gaps, also after a restart, while the node withholds their transactions; then every route is exact', async () => {
     harness.mayMiss();
     const withheld = {
       affects: (signature: string) => isOneIn(2, signature),

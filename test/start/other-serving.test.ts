@@ -20,7 +20,7 @@ const MAIN = path.resolve(import.meta.dirname, '../../start/main.ts');
 const NOBODY = '127.0.0.1:1';
 const SENTENCE = 'another database of CLICKHOUSE_URL serves by now';
 
-test('npm start ends when a replay switches databases, restarts on the new one, and ends when that is migrated further', async () => {
+test('npm start ends when a replay switches databases; started again, it uses the new one until that is migrated further', async () => {
   const databases = await openDatabases();
   const directory = mkdtempSync(path.join(tmpdir(), 'other-serving-'));
   await placeEmbedded(path.join(directory, 'postgres'));

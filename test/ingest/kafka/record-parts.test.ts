@@ -86,7 +86,7 @@ describe('a record in parts', () => {
     expect(assembly.pendingFrom(PLACE)).toBeNull();
   });
 
-  test('without its first part is no dead letter when reading began anywhere; without later parts it is one', () => {
+  test('without its first part is no dead letter if reading may begin anywhere; without later parts it is one', () => {
     const [one, other] = [1n, 2n].map((slot) => logged([[large(slot, 1_700_000)]])) as [
       Uint8Array[],
       Uint8Array[],

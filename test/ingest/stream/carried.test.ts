@@ -90,7 +90,7 @@ describe('an address that leaves the rota', () => {
 });
 
 describe('a newly followed address', () => {
-  test('has no record if it is first read at a slot that the stream carries', () => {
+  test('is logged as neither lost nor carried if it is first read at a slot that the stream carries', () => {
     const { carried, told, atWork } = setUp();
     carried.added(keys('a'));
     carried.readOverRpc(keys('a'), 11n);

@@ -148,7 +148,7 @@ function streaming() {
   return { beside, asked, ceilings, readings, stop };
 }
 
-test('a first block meta that names a later slot as its parent does not have slots skipped', async () => {
+test('no slots are skipped where the first block meta names a later slot as its parent', async () => {
   const { beside, asked, ceilings, stop } = streaming();
   const running = beside.run();
   beside.onCore();

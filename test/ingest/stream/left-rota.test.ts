@@ -30,7 +30,7 @@ test('the first streamed state counts in full once the address was read over RPC
   expect(isFirst(turned, 'c')).toBe(false);
 });
 
-test('an RPC reading has that effect also where the stream carried the address before it left the rota', () => {
+test('after an RPC reading the first streamed state counts in full also if the address was carried before it left the rota', () => {
   const turned = createLeftRota();
   turned.carried(['a', 'b', 'c'].map(key), 10n);
   turned.left(['a', 'b'].map(key));

@@ -5,7 +5,7 @@ import type { AccountRecord, ExpectedAccount, LogRecord } from '../../../schemas
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { account, key } from '../materialise/support/records.ts';
 
-test('addresses that strangers chose are read 100 at a time, each once in five minutes, and logged when new', async () => {
+test('addresses that strangers chose are read 100 at a time, not again in the next turns, and logged when new', async () => {
   const all = Array.from({ length: 230 }, (_, at) => key(`metadata ${at}`));
   const stop = new AbortController();
   const asked: string[][] = [];

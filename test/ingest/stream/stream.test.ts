@@ -55,7 +55,7 @@ describe(`the stream (seed ${SEED})`, () => {
     await expectWhole();
   });
 
-  test('writes one marker per slot, in order, and opens no gap while the connection is dropped six times', async () => {
+  test('writes one marker per slot, in order, and opens no second gap while the connection is dropped six times', async () => {
     await open();
     await stage.live(30);
     const { events } = stage.start();

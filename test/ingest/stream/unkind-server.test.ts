@@ -61,13 +61,13 @@ async function expectWell(events: readonly StreamEvent[]): Promise<void> {
 }
 
 describe('a misbehaving server is reported, and the stream starts once a good server is at its address', () => {
-  test.each(Object.entries(SILENT))('that stays silent: %s', async (_, answers) => {
+  test.each(Object.entries(SILENT))('one that stays silent: %s', async (_, answers) => {
     board.answer(answers);
     const events = await expectTold(new RegExp(`no new slot for ${SILENCE_MS} ms$`), SILENCE_MS);
     await expectWell(events);
   });
 
-  test.each(Object.entries(ENDING))('that ends the stream: %s', async (_, [answers, words]) => {
+  test.each(Object.entries(ENDING))('one that ends the stream: %s', async (_, [answers, words]) => {
     board.answer(answers);
     await expectWell(await expectTold(words, PATIENT_MS));
   });

@@ -77,7 +77,7 @@ test(`an unreadable account of a slot that never comes does not keep others from
   await stage.restUntil('every state is the newest', () => wrongStates(chain, model).length === 0);
 });
 
-test(`an unreadable transaction of a slot that never comes opens a gap in reach, which is closed (seed ${SEED})`, async () => {
+test(`an unreadable transaction of a slot that never comes opens a gap of the next slots, which is closed (seed ${SEED})`, async () => {
   const { model } = await noisy('transaction');
   await stage.settled();
   expect(model.gaps.has(NEVER)).toBe(false);
