@@ -58,7 +58,8 @@ const isTold = process.argv.slice(2).some((word) => word !== 'run' && !word.star
  * loaded and warm. Every other file has a process of its own, and so must one that changes process-wide state.
  */
 const TOGETHER = [
-  'test/{devnet,runtime,schemas}/**/*.test.ts',
+  'test/{runtime,schemas}/**/*.test.ts',
+  'test/devnet/!(pace).test.ts',
   'test/api/*.test.ts',
   'test/api/agent/{agent-changes,asked,flow,large-bodies,limits,shared-readings,signature,suspects,token-forms,venue-rest}.test.ts',
   'test/api/agent/client/{client-message,exposure-pages}.test.ts',

@@ -8,7 +8,7 @@ const TESTS = path.resolve(import.meta.dirname, '..');
 /** Waits with a limit of their own, a second by default: on a busy machine that would decide a test's outcome. */
 const OWN_LIMIT = /\bvi\s*\.wait(For|Until)\b|\bexpect\s*\.poll\b/;
 
-test('no test uses vi.waitFor, vi.waitUntil or expect.poll, whose own limits fail on a busy machine', () => {
+test('no test waits by the runner’s own polling, whose limits fail on a busy machine', () => {
   const files = globSync('**/*.ts', { cwd: TESTS }).filter((file) => file !== 'support/awaited.ts');
   expect(files.length).toBeGreaterThan(100);
   const impatient = files.filter((file) => OWN_LIMIT.test(readFileSync(path.join(TESTS, file), 'utf8')));
