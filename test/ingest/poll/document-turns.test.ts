@@ -118,7 +118,7 @@ test('the newest of the documents never read get every other turn', async () => 
   expect(order.indexOf('3')).toBeGreaterThan(36);
 });
 
-test('documents that came up in the same round are ordered by lot, not by mint address', () => {
+test('every other turn among documents that came up in the same round goes by lot, not by mint address', () => {
   const targets = Array.from({ length: 9 }, (_, n) => target(`mint ${n}`, `ipfs://one${n}`));
   const lots = [5, 6, 7, 8, 3, 4, 1, 2, 9];
   const order = createDocumentTurns(() => lots.shift() as number).order(targets);

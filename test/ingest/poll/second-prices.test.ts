@@ -60,7 +60,7 @@ test('unlisted quotes are asked for in turns, 50 a round, after the listed ones'
   expect(server.asked).toHaveLength(10);
 });
 
-test('unlisted quotes without a price do not keep one with a price out of any round', async () => {
+test('unlisted quotes, once found to have no price, do not keep one with a price out of any round', async () => {
   const own = key('of its own');
   const madeUp = Array.from({ length: 120 }, (_, n) => key(`made up ${n}`));
   const round = await roundOver([own, ...madeUp], [], new Map([[own, '2']]));

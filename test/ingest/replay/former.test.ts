@@ -26,7 +26,7 @@ test('a former database may be dropped once the processes that fill it have ende
   expect(asked).toEqual(Array(4).fill(materialiserGroup('log', FORMER)));
 });
 
-test('a former database that may still be filled, or whose group no broker tells, is not to be dropped', async () => {
+test('a former database is not to be dropped while its group has members, or while no broker answers', async () => {
   expect((await hint([1], { withinMs: 0 })).said).toBe(IS_FILLED);
   expect((await hint([null], { withinMs: 0 })).said).toBe(IS_FILLED);
   const { said, asked } = await hint([1], { signal: AbortSignal.abort() });

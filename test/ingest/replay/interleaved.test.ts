@@ -84,7 +84,7 @@ describe('a fact that is corrected while its owner is in mid-recompute', () => {
 });
 
 describe('a part of the log that is read again beside its owner', () => {
-  test('leaves the applied offsets, and its transactions are stored as whole only after the recompute request', async () => {
+  test('leaves applied offsets unchanged, and its transactions are stored as whole only after the recompute request', async () => {
     await live()(older(batchOf('transactions', LOG.slice(0, 4))));
     const before = await appliedOffsets(store);
     await store.command('TRUNCATE TABLE transactions');

@@ -142,7 +142,7 @@ test.each([
   ['a block 16 slots behind it', 1_116, 1],
   ['none before the 17th, as where each of them has a hole', 1_117, null],
 ])(
-  'a transaction in a slot without blocks is struck if a block follows within 16 slots: %s',
+  'a transaction in a slot without blocks is struck only if a block follows within 16 slots: %s',
   async (_, next, expected) => {
     const skipping: Backend = (slot) => slot < 1_095 || slot >= next;
     expect(

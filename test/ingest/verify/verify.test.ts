@@ -348,7 +348,7 @@ describe('the comparison of what is stored with what is final on the chain', () 
     expect(windows).toEqual(['7 to 5007', '8000 to 13000', '19701 to 20000']);
   });
 
-  test('leaves a gap of one slot for an unreadable transaction (missing, doubted, disputed), and strikes others', async () => {
+  test('leaves a one-slot gap per unreadable transaction (missing, doubted, disputed), and strikes one not on chain', async () => {
     const slot = stage.chain.tip().slot - 64n;
     const lost = having('effects');
     const disputed = listed.find((one) => one.outcome === 'effects' && one.slot < 60n) as PlacedTransaction;
@@ -427,7 +427,7 @@ describe('the comparison of what is stored with what is final on the chain', () 
     expect((await verify(listed, { applied: async () => null })).found).toBeNull();
   });
 
-  test('strikes nothing over a node with an incomplete list, pruned history or another chain', async () => {
+  test('strikes nothing if the node has an incomplete list, pruned history or another chain', async () => {
     const last = listed[5] as PlacedTransaction;
     const lacking: Partial<Rpc> = {
       getSignaturesForAddress: async (...args) =>
