@@ -76,7 +76,7 @@ describe('recognising an account', () => {
     expect(deadLetters).toMatchObject([{ bytes: new Uint8Array(0) }]);
   });
 
-  test('bytes that fit neither the owning program nor what the account is followed as are malformed', () => {
+  test('an account of our program that does not decode, or one that is not what it is followed as, is malformed', () => {
     expect(kindOf('a', PROGRAM, policy.slice(0, 300))).toBe('malformed');
     expect(kindOf('a', PROGRAM, Buffer.alloc(400))).toBe('malformed');
     expect(kindOf('a', LAUNCHPAD, Buffer.alloc(50), { expected: 'pool' })).toBe('malformed');

@@ -189,7 +189,7 @@ test('undated states are found in every table of latest states', async () => {
   for (const table of LATEST_TABLES) await store.command(`TRUNCATE TABLE ${table}`);
 });
 
-test('neither a slot whose request fails nor thousands of accounts waiting for one slot hold up others', async () => {
+test('neither a slot whose request fails nor a thousand accounts waiting for one slot hold up others', async () => {
   const states = Array.from({ length: 120 }, (_, slot) => ({ address: key(`${slot}`), slot: BigInt(slot) }));
   states.sort((a, b) => (a.address < b.address ? -1 : 1));
   // For each slot as many as are looked at in one round.

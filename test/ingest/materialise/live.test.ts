@@ -150,7 +150,7 @@ describe('sums of slot intervals that are held back in memory', () => {
     expect(row?.routed).toBe('101111');
   });
 
-  test('are right after the next process dies while writing them, and its batch comes again shorter', async () => {
+  test('are right after the next process dies once it has written them, and its batch comes again shorter', async () => {
     const own = PARTITION + 3;
     const event = (offset: number, at: number) =>
       transaction(`shorter ${offset}`, interval(at) + BigInt(offset), [

@@ -98,7 +98,7 @@ test('a reading after a late older state is compared with the stored state, wher
   }
 });
 
-test('streamed states are stored without a query, the readings of a batch with one for all', async () => {
+test('streamed states are stored without querying earlier ones, the readings of a batch with one query for all', async () => {
   const asked: string[] = [];
   const watched: Store = {
     ...store,

@@ -97,7 +97,7 @@ function watched(): { store: Store; rows: number[] } {
   return { store: { ...store, query }, rows };
 }
 
-test('open dead letters are queried for a batch, not kept in memory, and not queried where there are none', async () => {
+test('open dead letters are queried for a batch, not kept in memory, and not queried again once there are none', async () => {
   const others = Array.from({ length: 3_000 }, (_, at) => ({
     ...({ kind: 'dead-letter', source: 'stream', what: 'transaction', where: `other ${at}` } as const),
     ...{ reason: 'spoilt', slot: 1n, bytes: new Uint8Array(0) },
