@@ -27,7 +27,7 @@ describe('a past spread over hours', () => {
     expect(blocks.at(-1)?.blockTime).toBeLessThan(Date.now() / 1000);
   });
 
-  test('that was aborted resumes to the same end, and another run adds nothing', async () => {
+  test('that was aborted keeps its blocks and resumes to its end, and another run adds nothing', async () => {
     const chain = open();
     const stop = new AbortController();
     chain.subscribe(({ slot }) => {
@@ -41,7 +41,7 @@ describe('a past spread over hours', () => {
     expect(await lived(chain)).toEqual(whole);
   });
 
-  test('of a chain younger than those hours ends at the present time', async () => {
+  test('of a chain younger than those hours ends no later than now', async () => {
     const blocks = await lived(open(Date.now() - HOUR_S * 1000));
     expect(blocks.at(-1)?.blockTime).toBeLessThanOrEqual(Date.now() / 1000);
   });

@@ -81,7 +81,7 @@ describe(`a ledger in segments (SEED=${SEED})`, () => {
     chain.close();
   });
 
-  test('answers the same while a segment is being closed and blocks are made', async () => {
+  test('answers the same as a chain without segments while a segment is being closed and blocks are made', async () => {
     const chain = open();
     const whole = open({ dir: null });
     const lives = [chain, whole].map((one) => createLife(one, { seed: SEED, policies: 10, rate: 8 }));

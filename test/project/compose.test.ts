@@ -128,7 +128,7 @@ test('the replicas of materialise and api come from variables that docs/operatio
 /** Variables of where a container listens and what is mounted. */
 const OF_CONTAINER = /^(HOST|PORT|METRICS_PORT|DATA_DIR)$|_FILE$/;
 
-test('every variable that a service of ours sets can be overridden by the .env of a deployment', () => {
+test('every variable that a service of ours sets, but its addresses and mounts, can be overridden by .env', () => {
   // What a service sets wins over its `env_file`.
   const written = parse(textOf('docker-compose.yml'), { merge: true }) as typeof compose;
   for (const [, { environment = {} }] of ourServices(written))

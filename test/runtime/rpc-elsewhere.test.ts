@@ -149,7 +149,7 @@ describe('getTransaction over several nodes', () => {
       expect(await rpcOf(...nodes).getTransaction(SIGNATURE, { inSlot: 4n })).toEqual(half);
   });
 
-  test('no other node is asked for a whole transaction, or for its slot or meta where no slot is expected', async () => {
+  test('no other node is asked when the reply is whole, or when it has no meta and no slot is expected', async () => {
     const second = await node(() => result(whole));
     const plain = [
       whole,

@@ -139,7 +139,7 @@ describe(`transactions with logs cut at each line in turn (seed "${SEED}")`, () 
   });
 
   test.each(Object.entries(HIDDEN))(
-    '%s leaves out no field that is an account of its call',
+    'no field that a derived %s lacks is among the accounts of its call',
     (kind, hidden) => {
       const emitting = idl.instructions.filter(({ docs }) => docs.some((words) => words.includes(kind)));
       expect(emitting).not.toEqual([]);

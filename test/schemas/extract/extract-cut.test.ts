@@ -141,7 +141,7 @@ test('the summed amount of a derived event is undecided when it exceeds 64 bits'
   });
 });
 
-test('the derived event of two pauses has the first one as actor, and `by` in its summary only if both agree', () => {
+test('the derived event of two pauses has the actor of the first, and `by` in its summary only if both agree', () => {
   const pause = { authority: ['set_paused', 0], guardian: ['guardian_pause', 1] } as const;
   const call = ([name, by]: (typeof pause)[keyof typeof pause]): Run => ({
     ...ours({ emit: encoded('PolicyPaused', { paused: true, by }) }),
