@@ -190,7 +190,7 @@ describe('the stream of devnet, as the original server sends it', () => {
     expect(await end(open({ accounts: { many: { account: many } } }))).toEqual({ code: OK, details: '' });
   });
 
-  test('block meta has a base58 hash and rewards, updates have createdAt, transactions set returnDataNone', async () => {
+  test('block meta has a base58 hash and rewards, all but slot updates createdAt, transactions returnDataNone', async () => {
     const call = await live();
     await produce(5);
     await call.until(() => call.words().includes(`meta ${chain.tip().slot}`));
