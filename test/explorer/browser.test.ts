@@ -345,7 +345,7 @@ describe.skipIf(CHROMIUM === undefined)(`the explorer in a browser${missing}`, (
     expect(found).toEqual([]);
   });
 
-  test('the tests above caused no console error or warning and no request to another host', () => {
+  test('the shared tab of the tests above had no console error or warning and no request to another host', () => {
     expect(tab.faults).toEqual([]);
   });
 

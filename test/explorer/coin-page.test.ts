@@ -263,7 +263,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     expect(await page.locator('.panel dd.asked').textContent()).toBe(`/coins/${MINT}`);
   });
 
-  test('takes the liquidity compounded from /coins/:mint, which reads it from the policy’s account', async () => {
+  test('takes the liquidity compounded from /coins/:mint, not from /loop', async () => {
     const page = await opened(coinAnswers());
     expect(await figure(page, 'Liquidity compounded').textContent()).toMatch(/1\.25 USDX$/);
     expect(await panelOf(page, 'Liquidity compounded')).toMatch(new RegExp(`API/coins/${MINT}$`));

@@ -101,7 +101,7 @@ describe('a page of the explorer', () => {
   });
 
   // A response head of 4 kB is more than a load balancer takes.
-  test('is redirected to at most 2,000 characters: beyond, the query is dropped or the answer is a 404', async () => {
+  test('is redirected to an address of at most 2,000 characters, else its query is dropped or the answer is a 404', async () => {
     const found = async (path: string) => {
       const reply = await get(path);
       return [reply.status, reply.headers.get('location')];
@@ -145,7 +145,7 @@ describe('a page of the explorer', () => {
 });
 
 describe('the files of the explorer', () => {
-  test('exist and are immutable, and all scripts together are below 150 kB, lazy ones included', async () => {
+  test('exist and are immutable, and all scripts together are below 150 kB compressed, lazy ones included', async () => {
     const files = new Set(filesOf(await (await get('/explorer/')).text()));
     expect(files.size).toBeGreaterThan(20);
     let script = 0;

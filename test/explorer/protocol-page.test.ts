@@ -98,7 +98,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     expect(await stream.textContent()).toMatch(/^connected for 10 min$/);
   });
 
-  test('shows which program is indexed; every page is tagged if the chain is local', async () => {
+  test('shows which program is indexed; if the chain is local, its header and that of the ranking say so', async () => {
     const page = await opened(analytics());
     const program = page.locator('dl.rows > div', { hasText: 'Indexed program' }).locator('.key');
     expect(await program.getAttribute('title')).toContain(SETTINGS.programId);

@@ -208,7 +208,7 @@ const TOLD: Record<PolicyEventKind, string> = {
 };
 
 describe('words', () => {
-  test('every event kind of a policy has a title of its own, and an unknown kind its name', () => {
+  test('every event kind of a policy has a title other than its name, an unknown kind has its name', () => {
     const units = { quote: { decimals: 6, symbol: 'USDX' }, base: { decimals: null, symbol: null } };
     for (const kind of new Set(EVENTS.values()))
       if (kind !== 'ProtocolPaused') expect(told(kind, {}, units).title, kind).not.toBe(kind);

@@ -184,7 +184,7 @@ describe('positions', () => {
     expect(readSettings(readConfig({ POLL_INTERVAL_MS })).readingMaxAgeMs).toBe(held);
   });
 
-  test('the newest venue reading is served beside the attestation, and is absent with a reason once too old', async () => {
+  test('the newest venue reading is served, also a failed one, and is absent with the reason once it is too old', async () => {
     const reading = {
       venue_account: venueAccountRow('coin', 'perp').address,
       read_at: String(NOW - 60_000),

@@ -43,7 +43,7 @@ const lastPassed = () => until(START + 5 * HOUR);
 const soon = (sums: object) => awaited(async () => expect(await lastPassed()).toMatchObject(sums));
 const later = (slot: bigint) => (slot << 64n).toString();
 
-test('a policy whose account is closed drops out of all past sums, and is in them again once it exists again', async () => {
+test('a closed policy drops out of the sums of a passed hour, and is in them again once its account exists again', async () => {
   const both = await lastPassed();
   expect(both).toMatchObject([{ policyCount: 2, hwm: { value: '35' }, bankroll: { value: '309' } }]);
   await written({ ...second, exists: 0, version: later(1_605n) });

@@ -92,7 +92,7 @@ describe('an unseen change, found by a reading over RPC', () => {
     expect(known([], [{ ...change(150, 350), address: 'b' }], 150)).toEqual([11, 12, 13, 14, 15]);
   });
 
-  test('a state of a slot without a time, which is stored so, makes only older states unknown at later ends', () => {
+  test('a state in a slot without a time, stored as such a change, makes only older states unknown, at later ends', () => {
     const undated = change(229, 230);
     expect(known([], [undated], 150)).toEqual([11]);
     expect(known([], [undated], 229)).toEqual([]);

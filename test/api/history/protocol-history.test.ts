@@ -102,7 +102,7 @@ test('where the state of a policy is not known its sums are absent, and counters
   expect([3, 4, 5].map((end) => all[end]?.[0]?.feesClaimed.value)).toEqual(['1', '7', '12']);
 });
 
-test('an incomplete transaction makes event counters absent from its time on, or all of them if it has no time', async () => {
+test('an incomplete transaction makes event counters that need it absent from its time on, or all if it has no time', async () => {
   await held.api.insert('stream_holes', [{ after_slot: '1310', to_slot: '1420' }]);
   await held.api.insert('events', [
     eventRow('m', 'FeesClaimed', 1, { amount_a: '7', block_time: START + 60 }),

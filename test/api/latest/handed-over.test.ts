@@ -60,7 +60,7 @@ async function write(): Promise<string> {
 }
 
 test.each(['before', 'behind'] as const)(
-  'a batch handed over during a slow first turn after an idle time is seen, be it %s the turn’s take',
+  'a batch handed over in a slow first turn after an idle time is seen, if it comes %s what that turn takes',
   async (place) => {
     const { latest, handOver, reached, letGo, hold, pass } = open();
     const before = await write();

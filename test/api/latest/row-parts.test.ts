@@ -51,7 +51,7 @@ test(`parts never take more than the bound, however they are set and read (seed 
   expect(rows.filter(({ part: kept }) => kept !== null).length).toBeGreaterThan(10);
 });
 
-test('a value holds from the time it was made until it expires, and not if the clock is put back before that', () => {
+test('a value holds from the time it was made until it expires, not if the clock is put back to before it was made', () => {
   const made = { value: 1, cells: [], stamps: [], madeAt: 1_000, until: 2_000 };
   expect([999, 1_000, 1_999, 2_000].map((now) => holds(made, now, 0))).toEqual([false, true, true, false]);
 });

@@ -72,7 +72,7 @@ test('an order updated by changed rows equals one sorted anew, filtered or not',
   );
 });
 
-test('orders that exceed their bound together are made anew and give the same pages', () => {
+test('orders that exceed their bound together give the same pages as orders without that bound', () => {
   const rows = new Map(Array.from({ length: 30 }, (_, at) => [String(at), rowOf(at)]));
   const [bounded, free] = [createOrders(rows.size + 1), createOrders()];
   const none = {
