@@ -31,7 +31,7 @@ const incomplete = {
   ...{ reason: 'cut', policies: [key('p')] },
 };
 
-test('while nothing was ever incomplete, the mark of missing data is read from gaps alone', async () => {
+test('while nothing was ever incomplete, the mark of missing data follows gaps and reads no transactions or events', async () => {
   const store = fresh();
   asked = [];
   const marks = [await missingMark(store)];
