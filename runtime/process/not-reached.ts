@@ -6,8 +6,8 @@ const LOGIN_CODES = new Set(['28P01', '28000', '3D000', '516', '81']);
 
 /**
  * An error handler for the first request to a server.
- * @throws ConfigError that names its variable where nothing answers, something else does or the login is refused; any
- * other error as it is.
+ * @throws ConfigError that names its variable where nothing answers, the answer is no JSON or the login is refused;
+ * any other error as it is.
  */
 export function notReached(variable: string, instead = ''): (error: unknown) => never {
   return (error) => {
@@ -25,7 +25,7 @@ export function notReached(variable: string, instead = ''): (error: unknown) => 
     // Its message quotes the answer, which may be anything.
     if (error instanceof SyntaxError)
       throw new ConfigError(
-        `what answers at ${variable} is another kind of server (no JSON): check its host and port`,
+        `the server of ${variable} answers no JSON: check its host and port, and a proxy in between`,
       );
     if (!nobodyAnswers(error)) {
       if (!isOfFile(error)) throw error;

@@ -69,7 +69,7 @@ test('a server whose answer is not JSON is reported with its variable, and nothi
     failure = error;
   }
   const message =
-    'what answers at CLICKHOUSE_URL is another kind of server (no JSON): check its host and port';
+    'the server of CLICKHOUSE_URL answers no JSON: check its host and port, and a proxy in between';
   expect(() => notReached('CLICKHOUSE_URL')(failure)).toThrow(new ConfigError(message));
 });
 
