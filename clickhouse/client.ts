@@ -4,7 +4,7 @@ import { embeddedConnection } from './embedded/connection.ts';
 import { opened, openSessions, type Sessions } from './embedded/sessions.ts';
 import { onClusterClause } from './schema/cluster.ts';
 import { CLUSTER_SETTINGS, ONE_ADDRESS_SETTINGS, SERVER_SETTINGS } from './server-settings.ts';
-import { wholeLines } from './whole-lines.ts';
+import { wholeLines, wholeRows } from './whole-lines.ts';
 
 export type Params = Record<
   string,
@@ -163,7 +163,7 @@ function storeOf(client: ClickHouseClient, database: string): Store {
     database,
     query: async <Row>(sql: string, params?: Params) => {
       const result = await client.query({ query: sql, format: 'JSONEachRow', query_params: params ?? {} });
-      return result.json<Row>();
+      return wholeRows<Row>(await result.text());
     },
     lines: async (sql, params) => {
       const format = 'JSONCompactEachRowWithNames';

@@ -12,6 +12,18 @@ export function wholeLines(text: string): string {
   return text;
 }
 
+/**
+ * The rows of an answer, one JSON object a line. The client itself leaves out a last line without an end.
+ * @throws SyntaxError where the answer breaks off, or a line is no JSON
+ */
+export function wholeRows<Row>(text: string): Row[] {
+  if (text === '') return [];
+  const lines = text.split('\n');
+  const rest = lines.pop() as string;
+  if (rest !== '') throw new SyntaxError(`ClickHouse's answer broke off: ${rest.trim().slice(0, 300)}`);
+  return lines.map((line) => JSON.parse(line));
+}
+
 function arrayOf(line: string): unknown[] | null {
   try {
     const value: unknown = JSON.parse(line);

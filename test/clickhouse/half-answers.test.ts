@@ -42,3 +42,12 @@ test('each query asks the server not to write a failure into its answer as a row
   expect(await store.query('SELECT')).toEqual([{ a: '1' }]);
   expect(server.told.at(-1)?.settings.get('http_write_exception_in_output_format')).toBe('0');
 });
+
+test.each([
+  ['rows that end in the middle of one', '{"a":"1"}\n{"a":"2"'],
+  ['rows before a failure', `{"a":"1"}\n${FAILURE}`],
+  ['a page of something in between', '<html>moved</html>'],
+])('an answer to a query that is not whole lines is rejected: %s', async (_, answer) => {
+  body = answer;
+  await expect(store.query('SELECT')).rejects.toThrow(/broke off/);
+});
