@@ -18,14 +18,17 @@ const ROWS = '["address", "value"]\n["a", "1"]\n["b", "2"]\n';
 const FAILURE = 'Code: 241. DB::Exception: memory limit exceeded (MEMORY_LIMIT_EXCEEDED)';
 
 test.each([
-  ['as a row', `${ROWS}["${FAILURE}"]\n`],
-  ['as text', `${ROWS}${FAILURE}\n`],
-  ['as text behind half a row', `${ROWS}["c", ${FAILURE}\n`],
-  ['in a block of its own', `${ROWS}\r\n__exception__\r\ntag\r\n${FAILURE}\n80 tag\r\n__exception__\r\n`],
-  ['by nothing more', `${ROWS}["c", "3`],
-  ['before the first row', `["address", "value"]\n["${FAILURE}"]\n`],
-  ['before the names', ''],
-])('an answer that broke off is rejected where the failure is told %s', async (_, answer) => {
+  ['a failure as a row', `${ROWS}["${FAILURE}"]\n`],
+  ['a failure as text', `${ROWS}${FAILURE}\n`],
+  ['a failure as text behind half a row', `${ROWS}["c", ${FAILURE}\n`],
+  [
+    'a failure in a block of its own',
+    `${ROWS}\r\n__exception__\r\ntag\r\n${FAILURE}\n80 tag\r\n__exception__\r\n`,
+  ],
+  ['half a row and nothing more', `${ROWS}["c", "3`],
+  ['a failure in place of the first row', `["address", "value"]\n["${FAILURE}"]\n`],
+  ['nothing at all, not even names', ''],
+])('an answer that broke off is rejected: it ends with %s', async (_, answer) => {
   body = answer;
   await expect(store.lines('SELECT')).rejects.toThrow(/broke off/);
 });

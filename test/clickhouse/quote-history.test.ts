@@ -252,8 +252,8 @@ describe('stored history sums', () => {
   });
 
   test.each([
-    ['few assets with two questions', 1_000, 2],
-    ['many with one for each two megabytes', 100_000, 9],
+    ['two questions where the sums of an hour are short', 1_000, 2],
+    ['one question for each two megabytes where they are long', 100_000, 9],
   ])('are read in answers of bounded size: %s', async (_, chars, questions) => {
     const ends = Array.from({ length: 168 }, (__, at) => FIRST_HOUR + at);
     const cover = { hours: [{ hour: FIRST_HOUR + 200, slot: '1' }], holes: [] };

@@ -134,15 +134,15 @@ describe('sweep_profit', () => {
     await stage.report(remote, 5000n);
     expect((await sweep()).events[0]?.fields).toMatchObject({ equity: 6000n });
   });
+});
 
-  test('claim_fees, route and compound_lp succeed although a remote equity was never attested', async () => {
-    await stage.register('remote', { venueKind: REMOTE, assetClass: 16 });
-    const { mint } = stage.terms;
-    const by = stage.who.keeper;
-    expect(
-      (await stage.run({ kind: 'claim_fees', mint, by, quoteAmount: 99n, baseAmount: 0n })).failed,
-    ).toBeNull();
-    expect((await stage.run({ kind: 'route', mint, by })).failed).toBeNull();
-    expect((await stage.run({ kind: 'compound_lp', mint, by, amount: 1n })).failed).toBeNull();
-  });
+test('claim_fees, route and compound_lp succeed although a remote equity was never attested', async () => {
+  await stage.register('remote', { venueKind: REMOTE, assetClass: 16 });
+  const { mint } = stage.terms;
+  const by = stage.who.keeper;
+  expect(
+    (await stage.run({ kind: 'claim_fees', mint, by, quoteAmount: 99n, baseAmount: 0n })).failed,
+  ).toBeNull();
+  expect((await stage.run({ kind: 'route', mint, by })).failed).toBeNull();
+  expect((await stage.run({ kind: 'compound_lp', mint, by, amount: 1n })).failed).toBeNull();
 });

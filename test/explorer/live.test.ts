@@ -4,7 +4,11 @@ import { type Live, useLive } from '../../api/explorer/browser/coin/live.ts';
 
 /** Longer than the page waits before it draws, and for how long it gathers events. */
 const [A_MOMENT_MS, GATHER_MS] = [200, 1_000];
+/** Longer than a tab that was left keeps its stream. */
+const HIDDEN_MS = 2_000;
+/** The streams that were opened, and those of them that are open. */
 const sources: EventTarget[] = [];
+const open = new Set<EventTarget>();
 const place = {} as Element;
 
 beforeEach(() => {
@@ -16,8 +20,11 @@ beforeEach(() => {
       constructor() {
         super();
         sources.push(this);
+        open.add(this);
       }
-      close() {}
+      close() {
+        open.delete(this);
+      }
     },
   );
 });
@@ -26,7 +33,15 @@ afterEach(async () => {
   await vi.advanceTimersByTimeAsync(A_MOMENT_MS);
   vi.useRealTimers();
   vi.unstubAllGlobals();
+  sources.length = 0;
+  expect(open).toEqual(new Set());
 });
+
+async function show(visibilityState: 'visible' | 'hidden'): Promise<void> {
+  Object.assign(document, { visibilityState });
+  document.dispatchEvent(new Event('visibilitychange'));
+  await vi.advanceTimersByTimeAsync(HIDDEN_MS);
+}
 
 test('after a gap in the event stream the list that it names is read again, events or posts', async () => {
   let known: Live | undefined;
@@ -46,4 +61,21 @@ test('after a gap in the event stream the list that it names is read again, even
   expect(await gap({ reason: 'r', read: '/coins/m/posts' })).toEqual([1, 1, 1]);
   // A gap that names neither counts as one of events.
   expect(await gap(null)).toEqual([2, 1, 2]);
+});
+
+test('a tab holds a stream only while it is visible, also if it was opened in the background', async () => {
+  Object.assign(document, { visibilityState: 'hidden' });
+  const Part = () => {
+    useLive('m', () => {});
+    return null;
+  };
+  render(h(Part, {}), place);
+  await vi.advanceTimersByTimeAsync(HIDDEN_MS);
+  expect(sources).toHaveLength(0);
+  await show('visible');
+  expect(open.size).toBe(1);
+  await show('hidden');
+  expect(open.size).toBe(0);
+  await show('visible');
+  expect(open.size).toBe(1);
 });

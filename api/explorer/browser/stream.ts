@@ -11,10 +11,14 @@ export interface Followers {
 
 const KINDS = ['activity', 'post', 'ranking', 'gap'] as const;
 const AGAIN_MS = 5_000;
-/** A hidden tab closes its connection after this long. */
-const UNSEEN_MS = 60_000;
+/** A tab that is only passed by, on the way to another one, keeps its connection for this long. */
+const UNSEEN_MS = 1_000;
 
-/** Follows a stream until the returned function is called: the tab's only one. The browser resumes it by itself. */
+/**
+ * Follows a stream until the returned function is called: the tab's only one. The browser resumes it by itself. A
+ * hidden tab has no connection: over HTTP/1.1 a browser opens six to one host, for all tabs together, and whatever
+ * comes after six streams waits for ever.
+ */
 export function follow(path: string, followers: Followers): () => void {
   let source: EventSource | null = null;
   let again: ReturnType<typeof setTimeout> | undefined;
@@ -50,7 +54,7 @@ export function follow(path: string, followers: Followers): () => void {
     else if (source === null) open();
   };
   document.addEventListener('visibilitychange', seen);
-  open();
+  if (document.visibilityState !== 'hidden') open();
   return () => {
     document.removeEventListener('visibilitychange', seen);
     clearTimeout(unseen);
