@@ -1,17 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { embeddedConnection } from './embedded/connection.ts';
 import { opened, openSessions, type Sessions } from './embedded/sessions.ts';
 import { onClusterClause } from './schema/cluster.ts';
 import { CLUSTER_SETTINGS, ONE_ADDRESS_SETTINGS, SERVER_SETTINGS } from './server-settings.ts';
-import { wholeLines, wholeRows } from './whole-lines.ts';
+import {
+  LINES_FORMAT,
+  LINES_WITH_AN_END,
+  mustBeOfClickHouse,
+  wholeLines,
+  wholeRows,
+} from './whole-answers.ts';
 
 export type Params = Record<
   string,
   string | number | bigint | boolean | null | readonly (string | number | bigint)[]
 >;
 
-/** One database of one engine, embedded or a server: 64-bit integers come back as strings, 8 to 32 bits as numbers. */
+/**
+ * One database of one engine, embedded or a server: 64-bit integers come back as strings, 8 to 32 bits as numbers. Each
+ * call throws a BrokenAnswerError for half an answer, and for one that is not ClickHouse's.
+ */
 export interface Store {
   /** Rows of a SELECT; parameters are bound as `{name:Type}`. @throws ClickHouseError */
   query<Row>(sql: string, params?: Params): Promise<Row[]>;
@@ -120,6 +130,10 @@ export async function openServer(
     password: decodeURIComponent(parsed.password),
     request_timeout: answerWithinMs,
     max_open_connections: CONNECTIONS,
+    clickhouse_settings: {
+      ...SERVER_SETTINGS,
+      ...(cluster === null ? ONE_ADDRESS_SETTINGS : CLUSTER_SETTINGS),
+    },
   };
   if (rights === 'write') {
     const first = createClient(options);
@@ -129,56 +143,57 @@ export async function openServer(
       await first.close();
     }
   }
-  const connected = (connections: number, withinMs = answerWithinMs) =>
-    createClient({
-      ...options,
-      max_open_connections: connections,
-      request_timeout: withinMs,
-      database,
-      clickhouse_settings: {
-        ...SERVER_SETTINGS,
-        ...(cluster === null ? ONE_ADDRESS_SETTINGS : CLUSTER_SETTINGS),
-      },
-    });
-  const over = (connections: number) => storeOf(connected(connections), database);
-  const store: Store = {
-    ...over(CONNECTIONS),
-    patient: () => storeOf(connected(1, PATIENCE_MS), database),
-  };
+  const connected = (connections: number, withinMs: number) =>
+    createClient({ ...options, max_open_connections: connections, request_timeout: withinMs, database });
+  const over = (connections: number, withinMs = answerWithinMs) =>
+    storeOf(connected(connections, withinMs), database, mustBeOfClickHouse);
+  const store: Store = { ...over(CONNECTIONS), patient: () => over(1, PATIENCE_MS) };
   return withAsides(store, over);
 }
 
 /** No DDL where the database exists: a cluster would wait for a node that is away, longer than any caller waits. */
 async function makeDatabase(client: ClickHouseClient, name: string, cluster: string | null): Promise<void> {
   const query = 'SELECT 1 FROM system.databases WHERE name = {name:String}';
-  const found = await client.query({ query, format: 'JSONEachRow', query_params: { name } });
-  if ((await found.json()).length > 0) return;
-  await client.command({
-    query: `CREATE DATABASE IF NOT EXISTS ${name} ${onClusterClause(cluster)} ENGINE = Atomic`,
-  });
+  const server = storeOf(client, 'default', mustBeOfClickHouse);
+  if ((await server.query(query, { name })).length > 0) return;
+  await server.command(`CREATE DATABASE IF NOT EXISTS ${name} ${onClusterClause(cluster)} ENGINE = Atomic`);
 }
 
-function storeOf(client: ClickHouseClient, database: string): Store {
+/** @param check of the headers of an answer, which the embedded engine has none of */
+function storeOf(
+  client: ClickHouseClient,
+  database: string,
+  check: typeof mustBeOfClickHouse = () => {},
+): Store {
   return {
     database,
     query: async <Row>(sql: string, params?: Params) => {
       const result = await client.query({ query: sql, format: 'JSONEachRow', query_params: params ?? {} });
-      return wholeRows<Row>(await result.text());
+      const answer = await result.text();
+      check(result.response_headers);
+      return wholeRows<Row>(answer);
     },
     lines: async (sql, params) => {
-      const format = 'JSONCompactEachRowWithNames';
-      const result = await client.query({ query: sql, format, query_params: params ?? {} });
-      return wholeLines(await result.text());
+      const result = await client.exec({
+        query: `${sql}\nFORMAT ${LINES_FORMAT}`,
+        query_params: params ?? {},
+        clickhouse_settings: LINES_WITH_AN_END,
+      });
+      const answer = await text(result.stream);
+      check(result.response_headers);
+      return wholeLines(answer);
     },
     insert: async (table, rows) => {
       if (rows.length === 0) return;
       // A replicated table drops a block that equals an earlier one. Ours must not be dropped: rows are told apart by
       // their keys, and how often some were written is counted. With a token of its own no block equals another.
       const clickhouse_settings = { insert_deduplication_token: randomUUID() };
-      await client.insert({ table, values: rows, format: 'JSONEachRow', clickhouse_settings });
+      const done = await client.insert({ table, values: rows, format: 'JSONEachRow', clickhouse_settings });
+      check(done.response_headers);
     },
     command: async (sql, params) => {
-      await client.command({ query: sql, query_params: params ?? {} });
+      const done = await client.command({ query: sql, query_params: params ?? {} });
+      check(done.response_headers);
     },
     close: () => client.close(),
   };

@@ -1,4 +1,5 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
+import { WITH_AN_END } from './whole-answers.ts';
 
 /** With other values in the server's profile, half an answer would pass for a whole one. */
 const WHOLE_ANSWERS: ClickHouseSettings = {
@@ -19,6 +20,7 @@ const WHOLE_ANSWERS: ClickHouseSettings = {
   offset: '0',
   // A failure on the way ends the answer, and is not written as a row of it.
   http_write_exception_in_output_format: 0,
+  ...WITH_AN_END,
 };
 
 /** With other values in the server's profile, a question would have another meaning, or its answer another form. */

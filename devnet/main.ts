@@ -29,7 +29,11 @@ async function run(options: DevnetOptions, signal: AbortSignal): Promise<void> {
   const chain = createChain({ dir, seed, genesisTime });
   const ports = portsOf(options.portBase);
   const venues = await serveVenues({ chain, host, port: ports.venues });
-  const life = createLife(chain, { seed, policies, rate, metadataBase: venues.metadataUrl });
+  const life = createLife(chain, {
+    ...{ seed, policies, rate, metadataBase: venues.metadataUrl },
+    // Whoever looks at the local chain finds the configuration that is deployed.
+    keepsParams: true,
+  });
   const { pastHours: hours, historySlots: blocks } = options;
   const past: Past | null = hours > 0 && blocks > 0 ? { hours, blocks, blockMs: PAST_BLOCK_MS } : null;
   if (past === null) await makeHistory(chain, life, blocks, signal, told('slot', blocks));

@@ -1,11 +1,14 @@
 import type { RequestListener } from 'node:http';
 
-/** What a client may have under way when it is answered; the next request on the connection comes behind it. */
-export const MOST_DROPPED = 256 * 1024;
+/**
+ * Most bytes of a body that are dropped. A connection that is closed while more of it is under way loses the answer
+ * too: many clients send all of a body before they read anything.
+ */
+const MOST_DROPPED = 16 * 1024 * 1024;
 
 /**
- * Once the answer has left, drops up to MOST_DROPPED of a body not read to its end; a client that sends more is cut
- * off.
+ * Once the answer has left, drops up to MOST_DROPPED of a body not read to its end, behind which the next request on the
+ * connection comes; a client that sends more is cut off.
  */
 export function drainingBodies(answer: RequestListener): RequestListener {
   return (request, response) => {

@@ -1,6 +1,5 @@
 import { type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { MOST_DROPPED } from './drain-body.ts';
 import { METHOD_NOT_ALLOWED, METHODS } from './methods.ts';
 import type { OneAtATime } from './turns/one-at-a-time.ts';
 
@@ -12,6 +11,9 @@ const REFUSALS: Readonly<Record<string, { status: number; error: string }>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, error: 'the request did not come in time' },
 };
 const MALFORMED = { status: 400, error: 'this is no HTTP request' };
+
+/** Most bytes of what is no HTTP that are dropped while earlier requests are answered. */
+const MOST_DROPPED = 256 * 1024;
 
 /** A word that a request may begin with; other protocols do not begin with one. */
 const METHOD = /^[!#$%&'*+.^_`|~\w-]+ /;
@@ -30,7 +32,6 @@ const NO_EXPECTATION = { status: 417, error: 'nothing but 100-continue may be ex
  * answer, or find it in the middle of it.
  */
 export function answerUnparsed(server: Server, { end }: Pick<OneAtATime, 'end'>): void {
-  /** Bytes of what is no HTTP that came while earlier requests are answered. */
   const dropped = new WeakMap<Duplex, number>();
   const last = (socket: Duplex, refusal: typeof MALFORMED) => end(socket, () => refuse(socket, refusal));
   server.on('checkExpectation', ({ socket }) => last(socket, NO_EXPECTATION));

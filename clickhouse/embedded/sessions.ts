@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Session } from 'chdb';
 import { makeDirectory } from '../../runtime/process/directory.ts';
 import { doneWithin } from '../../runtime/process/lifecycle.ts';
+import { LINES_WITH_AN_END, WITH_AN_END } from '../whole-answers.ts';
 import { abandonCall, noteOpened } from './abandoned-calls.ts';
 import { createLanes } from './lanes.ts';
 import { emptyStandardInput } from './standard-input.ts';
@@ -30,6 +31,7 @@ export const UNCOMPILED = [
 const SETTINGS = [
   'output_format_json_quote_64bit_integers = 1',
   'output_format_json_quote_decimals = 1',
+  ...Object.entries({ ...WITH_AN_END, ...LINES_WITH_AN_END }).map(([name, value]) => `${name} = '${value}'`),
   'input_format_skip_unknown_fields = 0',
   "date_time_input_format = 'best_effort'",
   'max_execution_time = 60',

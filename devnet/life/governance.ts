@@ -118,11 +118,16 @@ export function protocol(world: World): Choice {
     const enabled = random.chance(0.85) ? model.enabled : !model.enabled;
     return [{ kind: 'register_model', by, ...model, name: `${model.name}.${random.int(0, 9)}`, enabled }];
   }
+  /** One of these values; the first of them, which is the deployed one, where the world keeps to those. */
+  const drawn = <T>(values: readonly [T, ...T[]]): T => {
+    const one = random.pick(values);
+    return world.keepsParams ? values[0] : one;
+  };
   const params = random.pick([
-    { protocolFeeBps: random.pick([500, 500, 250, 2000]) },
-    { maxRemoteStaleness: random.pick([120n, 120n, 90n]) },
+    { protocolFeeBps: drawn([500, 500, 250, 2000]) },
+    { maxRemoteStaleness: drawn([120n, 120n, 90n]) },
     { protocolFeeBps: 2001 },
-    { maxDeviationBps: random.pick([2000, 1500]) },
+    { maxDeviationBps: drawn([2000, 1500]) },
   ]);
   return [{ kind: 'set_protocol_params', by, params }];
 }

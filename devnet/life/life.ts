@@ -17,6 +17,8 @@ export interface LifeOptions {
   rate?: number;
   /** Base URL of metadata documents, which the venues' server answers at `<base>/metadata/<n>.json`. */
   metadataBase?: string;
+  /** Whether the protocol's parameters stay as they are deployed; otherwise its admin changes them now and then. */
+  keepsParams?: boolean;
 }
 
 export interface Life {
@@ -59,7 +61,7 @@ function enabledModel({ state }: World, drawn: number): number {
 /** Seeded life on a chain: launches, policies, and everything that happens to them. */
 export function createLife(chain: Chain, options: LifeOptions): Life {
   const seed = String(options.seed);
-  const { policies, rate = 2, metadataBase = 'http://127.0.0.1:8900' } = options;
+  const { policies, rate = 2, metadataBase = 'http://127.0.0.1:8900', keepsParams = false } = options;
   const who = officials(seed);
   const venueLists = createVenueLists();
   const profiles: Profile[] = [];
@@ -114,6 +116,7 @@ export function createLife(chain: Chain, options: LifeOptions): Life {
         now: BigInt(chain.timeOf(chain.nextSlotAtLeast())),
         who,
         venuesOf,
+        keepsParams,
         counted: new Map(),
       };
       const count = Math.floor(rate) + (random.chance(rate % 1) ? 1 : 0);

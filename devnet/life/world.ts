@@ -16,6 +16,8 @@ export interface World {
   now: bigint;
   who: ReturnType<typeof officials>;
   venuesOf(policy: Key): readonly VenueAccount[];
+  /** Whether the protocol's parameters stay as they are deployed, whatever its admin writes. */
+  keepsParams: boolean;
   /** Money that reports of the coming slot count as arrived, by token account; the state does not have it yet. */
   counted: Map<Key, bigint>;
 }

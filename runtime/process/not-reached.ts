@@ -1,4 +1,4 @@
-import { ConfigError, messageOf } from '../errors.ts';
+import { BrokenAnswerError, ConfigError, messageOf } from '../errors.ts';
 import { upstreamWords } from '../outside/upstream.ts';
 
 /** Error codes of Postgres and ClickHouse for a wrong user, password or database. */
@@ -6,7 +6,7 @@ const LOGIN_CODES = new Set(['28P01', '28000', '3D000', '516', '81']);
 
 /**
  * An error handler for the first request to a server.
- * @throws ConfigError that names its variable where nothing answers, the answer is no JSON or the login is refused;
+ * @throws ConfigError that names its variable where nothing answers, something else answers or the login is refused;
  * any other error as it is.
  */
 export function notReached(variable: string, instead = ''): (error: unknown) => never {
@@ -23,9 +23,9 @@ export function notReached(variable: string, instead = ''): (error: unknown) => 
         { cause: error },
       );
     // Its message quotes the answer, which may be anything.
-    if (error instanceof SyntaxError)
+    if (error instanceof BrokenAnswerError)
       throw new ConfigError(
-        `the server of ${variable} answers no JSON: check its host and port, and a proxy in between`,
+        `the server of ${variable} gives no whole answer of its kind: check its host and port, and a proxy in between`,
       );
     if (!nobodyAnswers(error)) {
       if (!isOfFile(error)) throw error;

@@ -117,7 +117,7 @@ describe('the cluster form of the migrations', () => {
 
 describe('the settings sent with each statement', () => {
   const settingsOf = async (cluster: string | null) => {
-    const server = await serveStatements(() => '');
+    const server = await serveStatements(() => []);
     const store = await openServer(`${server.url}/x`, cluster, 'read');
     await store.command('INSERT INTO quote_days SELECT * FROM quote_spans');
     await store.close();
@@ -144,7 +144,7 @@ describe('the settings sent with each statement', () => {
 
 describe('the advice for a database opened without a cluster', () => {
   const adviceOn = async (engines: readonly string[]) => {
-    const server = await serveStatements(() => engines.map((engine) => `{"engine":"${engine}"}\n`).join(''));
+    const server = await serveStatements(() => engines.map((engine) => ({ engine })));
     const told = await openServer(`${server.url}/x`, null, 'read');
     const advice = await replicaAdvice(told);
     await told.close();
@@ -178,7 +178,7 @@ describe('the advice for a database opened without a cluster', () => {
 test('an existing database is opened to write while a node of the cluster does not answer', async () => {
   // A node that is away blocks every ON CLUSTER statement.
   const server = await serveStatements(({ sql }) =>
-    sql.includes('ON CLUSTER') ? null : sql.includes('system.databases') ? '{"1":1}\n' : '',
+    sql.includes('ON CLUSTER') ? null : sql.includes('system.databases') ? [{ 1: 1 }] : [],
   );
   const store = await openServer(`${server.url}/there`, 'main');
   expect(server.told.map(({ settings }) => settings.get('param_name'))).toEqual(['there']);
@@ -187,7 +187,7 @@ test('an existing database is opened to write while a node of the cluster does n
 });
 
 test('a missing database is created on every node of the cluster', async () => {
-  const server = await serveStatements(() => '');
+  const server = await serveStatements(() => []);
   await (await openServer(`${server.url}/missing`, 'main')).close();
   expect(server.told.map(({ sql }) => sql)).toContainEqual(
     expect.stringMatching(/^CREATE DATABASE IF NOT EXISTS missing ON CLUSTER 'main' ENGINE = Atomic/),

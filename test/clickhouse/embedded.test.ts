@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import os, { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
@@ -12,6 +11,7 @@ import { openSessions } from '../../clickhouse/embedded/sessions.ts';
 import { withLowPriorityThreads } from '../../clickhouse/embedded/thread-priority.ts';
 import { migrate } from '../../clickhouse/schema/migrate.ts';
 import { awaited } from '../support/awaited.ts';
+import { serveStatements } from './support/stub-server.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -159,22 +159,16 @@ test('the embedded database has the engine Atomic, and an invalid database name 
 });
 
 test('a store opened to read sends only its queries; one opened to write checks and creates its database', async () => {
-  const asked: string[] = [];
-  const server = createServer(async (request, response) => {
-    asked.push(await text(request));
-    response.end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://reader:x@127.0.0.1:${(server.address() as { port: number }).port}`;
-  const reader = await openServer(`${url}/bankroll`, null, 'read');
+  const server = await serveStatements(() => []);
+  const asked = () => server.told.map(({ sql }) => sql);
+  const reader = await openServer(`${server.url}/bankroll`, null, 'read');
   await reader.query('SELECT 1');
-  expect(asked).toEqual([expect.stringMatching(/^SELECT 1/)]);
-  await (await openServer(`${url}/bankroll`, null)).close();
-  expect(asked.slice(1)).toEqual([
+  expect(asked()).toEqual([expect.stringMatching(/^SELECT 1/)]);
+  await (await openServer(`${server.url}/bankroll`, null)).close();
+  expect(asked().slice(1)).toEqual([
     expect.stringMatching(/ FROM system\.databases /),
     expect.stringMatching(/^CREATE DATABASE IF NOT EXISTS/),
   ]);
   await reader.close();
-  server.closeAllConnections();
-  server.close();
+  await server.close();
 });

@@ -141,7 +141,7 @@ describe.each(Object.keys(TRANSPORTS))('a store on %s', (name) => {
 
 test('an aside store of a server answers while all connections of the main one are busy', async () => {
   // Not the run's engine: keeping its connections busy would block every other test file.
-  const server = await serveStatements(({ sql }) => (sql.includes('busy') ? null : '{"one":1}\n'));
+  const server = await serveStatements(({ sql }) => (sql.includes('busy') ? null : [{ one: 1 }]));
   onTestFinished(() => server.close());
   const store = await openServer(`${server.url}/x`, null, 'read');
   const busy = Array.from({ length: 32 }, () => store.query("SELECT 'busy'").catch(() => null));

@@ -32,7 +32,7 @@ function coming(drift: bigint): World {
   const random = { big: (low: bigint) => (low > 0n ? drift : 0n), chance: () => false } as unknown as Random;
   return {
     ...{ chain, state, random, seed: chain.seed, now: stage.now(), who },
-    ...{ venuesOf: () => [...state.venues.values()], counted: new Map() },
+    ...{ venuesOf: () => [...state.venues.values()], counted: new Map(), keepsParams: false },
   };
 }
 

@@ -8,7 +8,7 @@ import { openPool } from '../../api/postgres/pool.ts';
 import { openKafka } from '../../ingest/log/kafka/open.ts';
 import { ensureTopics } from '../../ingest/log/kafka/topics.ts';
 import { readConfig } from '../../runtime/config/config.ts';
-import { ConfigError } from '../../runtime/errors.ts';
+import { BrokenAnswerError, ConfigError } from '../../runtime/errors.ts';
 import { notReached } from '../../runtime/process/not-reached.ts';
 import { startCommand } from '../ingest/support/command-child.ts';
 import { freePort } from '../support/free-port.ts';
@@ -61,15 +61,10 @@ test('an error that is not about reaching a server is thrown unchanged', () => {
   expect(() => notReached('CLICKHOUSE_URL')(failure)).toThrow(failure);
 });
 
-test('a server whose answer is not JSON is reported with its variable, and nothing of the answer is quoted', () => {
-  let failure: unknown = null;
-  try {
-    JSON.parse('<secret>');
-  } catch (error) {
-    failure = error;
-  }
+test('a server that gives no answer of its kind is reported with its variable, and nothing of the answer is quoted', () => {
+  const failure = new BrokenAnswerError('the answer broke off: <secret>');
   const message =
-    'the server of CLICKHOUSE_URL answers no JSON: check its host and port, and a proxy in between';
+    'the server of CLICKHOUSE_URL gives no whole answer of its kind: check its host and port, and a proxy in between';
   expect(() => notReached('CLICKHOUSE_URL')(failure)).toThrow(new ConfigError(message));
 });
 

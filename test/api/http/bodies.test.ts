@@ -1,7 +1,8 @@
+import http from 'node:http';
 import { connect } from 'node:net';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { Type } from 'typebox';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { clientAddress } from '../../../api/http/client-address.ts';
 import type { Route } from '../../../api/http/route.ts';
 import { awaited } from '../../support/awaited.ts';
@@ -84,6 +85,29 @@ describe('request bodies and client addresses', () => {
     });
     expect(heard.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
   });
+
+  test.each([400_000, 5_000_000])(
+    'a body of %i bytes gets its refusal, and the connection goes on',
+    async (size) => {
+      const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+      onTestFinished(() => agent.destroy());
+      const sockets = new Set<unknown>();
+      const ask = (method: string, path: string, body?: Buffer) =>
+        new Promise<number | undefined>((resolve, reject) => {
+          const request = http.request(`${held.api.url}${path}`, { method, agent }, (response) => {
+            response.resume().on('end', () => resolve(response.statusCode));
+          });
+          request.on('socket', (socket) => sockets.add(socket));
+          request.on('error', reject);
+          request.end(body);
+        });
+      for (const path of ['/api/agent/echo', '/nothing']) {
+        expect(await ask('POST', path, Buffer.alloc(size, 'x'))).toBe(path === '/nothing' ? 404 : 413);
+        expect(await ask('GET', '/health')).toBe(200);
+      }
+      expect(sockets.size).toBe(1);
+    },
+  );
 
   test.each([
     ['a route that takes one', 'POST /api/agent/echo'],

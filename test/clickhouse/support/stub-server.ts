@@ -14,8 +14,14 @@ export interface StubServer {
   close(): Promise<void>;
 }
 
-/** A stand-in for a ClickHouse server: a text is answered with status 200; `null` is never answered. */
-export async function serveStatements(answer: (told: Told) => string | null): Promise<StubServer> {
+/**
+ * A stand-in for a ClickHouse server: rows, or a text as it is, are answered with status 200; `null` is never answered.
+ * @param headers of each answer
+ */
+export async function serveStatements(
+  answer: (told: Told) => readonly object[] | string | null,
+  headers: () => Record<string, string> = () => ({ 'X-ClickHouse-Query-Id': 'any' }),
+): Promise<StubServer> {
   const told: Told[] = [];
   const server = http.createServer(async (request, response) => {
     const settings = new URL(request.url ?? '/', 'http://here').searchParams;
@@ -23,7 +29,8 @@ export async function serveStatements(answer: (told: Told) => string | null): Pr
     const one = { sql: [settings.get('query'), body].filter(Boolean).join('\n'), settings };
     told.push(one);
     const reply = answer(one);
-    if (reply !== null) response.end(reply);
+    if (reply === null) return;
+    response.writeHead(200, headers()).end(typeof reply === 'string' ? reply : `${JSON.stringify(reply)}\n`);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
