@@ -65,7 +65,7 @@ const TOGETHER = [
   'test/api/agent/client/{client-message,exposure-pages}.test.ts',
   'test/api/{coin,history,rankings}/*.test.ts',
   'test/api/http/!(floods).test.ts',
-  'test/api/latest/{ahead,beside-owner,changed-rows,failed-turn,folded,handed-over,index-reads,moved-metadata,one-reading,put-back,ranked-rows,row-parts,slow-reads,switch,tallies,time-slices,too-many}.test.ts',
+  'test/api/latest/{ahead,beside-owner,changed-rows,failed-turn,folded,handed-over,index-reads,moved-metadata,no-older,one-reading,put-back,ranked-rows,row-parts,slow-reads,switch,tallies,time-slices,too-many}.test.ts',
   'test/api/stream/{caught-up,client,failed-read,far-behind,gap-reminders,late-posts,missed,position,posts-away,ranking-questions,streams,taken-back,telling}.test.ts',
   'test/chaos/{observer,plan}.test.ts',
   'test/clickhouse/{activity-page,added-columns,announcer,coalesce,equal-inserts,half-answers,in-order,indexed-chain,indexed-program,log-partitions,missing-mark,places,profile,shared-reads,tables}.test.ts',

@@ -43,6 +43,8 @@ const MEANINGS: ClickHouseSettings = {
   use_query_cache: 0,
   // Columns of migrations are Nullable only where they say so.
   data_type_default_nullable: 0,
+  // The older analyzer finds no columns of some joins.
+  enable_analyzer: 1,
   // Integers and decimals come as strings, floats as numbers, tuples by their names.
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,

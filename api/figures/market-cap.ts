@@ -1,4 +1,4 @@
-import type { PoolRow } from '../../clickhouse/queries/states/pools.ts';
+import { curveStateOf, type PoolRow } from '../../clickhouse/queries/states/pools.ts';
 import { createLru } from '../../runtime/lru.ts';
 import { absent, type Figure, figure } from '../../schemas/figure.ts';
 import type { MarketCap } from '../../schemas/responses/coin/coin.ts';
@@ -53,18 +53,7 @@ function capOf(pool: string, row: PoolRow | undefined): { figure: Figure; price:
     );
   }
   if (row.curve_type === null) return none(`the curve's config is not read yet: ${row.global_config}`);
-  const cap = curveCap(
-    {
-      supply: BigInt(row.supply),
-      virtualBase: BigInt(row.virtual_base),
-      virtualQuote: BigInt(row.virtual_quote),
-      realBase: BigInt(row.real_base),
-      realQuote: BigInt(row.real_quote),
-      baseDecimals: row.base_decimals,
-      quoteDecimals: row.quote_decimals,
-    },
-    row.curve_type,
-  );
+  const cap = curveCap(curveStateOf(row), row.curve_type);
   if (cap === null) return none('the curve has no price: its reserve is empty');
   return { figure: figure(cap.quote, 'computed', timeOf(row.block_time)), price: cap.priceQuotePerBase };
 }

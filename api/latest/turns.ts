@@ -134,10 +134,11 @@ export function createTurns(options: TurnsOptions): Turns {
         wall.reset();
       }
       const { load, drop } = planOf(wanted, carried, cells, memory.clock);
-      const loading = startLoads(store, load, clock(), cells, { changes: carried, slot: since });
+      const now = clock();
+      const loading = startLoads(store, load, now, cells, { changes: carried, slot: since });
       const [loaded, order] = await Promise.all([
         loading.all,
-        ranked.load(store, carried, clock(), memory.clock, loading.read),
+        ranked.load(store, carried, now, memory.clock, loading.read),
       ]);
       const mark = await missingMark(store);
       const settled = mark === before ? await missingByMark(store, missing, mark) : null;

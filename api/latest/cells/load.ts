@@ -1,7 +1,8 @@
 import type { ChangedTable, Changes } from '../../../clickhouse/changes.ts';
 import type { Store } from '../../../clickhouse/client.ts';
 import { inPieces } from '../../../clickhouse/key-pieces.ts';
-import { type AlreadyRead, NOTHING_READ } from '../kinds/already-read.ts';
+import type { EventWindow } from '../../../clickhouse/queries/ranking/day-windows.ts';
+import { type AlreadyRead, NOTHING_READ, type Shared } from '../kinds/already-read.ts';
 import type { Hints, Kind, Loaded } from '../kinds/kind.ts';
 import { KINDS, type KindName, type ValueOf } from '../kinds/kinds.ts';
 import { isBusy } from './busy.ts';
@@ -102,16 +103,29 @@ async function refreshedOf(
 
 /** @param loads what is being read, by kind */
 function alreadyRead(loads: ReadonlyMap<KindName, Promise<LoadedKind>>): AlreadyRead {
-  const rowsOf = async <Row>(kind: KindName, wanted: readonly string[]): Promise<Row[] | null> => {
-    const loaded = await loads.get(kind);
-    if (loaded === undefined || loaded.error !== undefined) return null;
-    if (!wanted.every((key) => loaded.keys.has(key))) return null;
-    const rows = wanted.map((key) => loaded.values.get(key)?.value as Row | undefined);
-    return rows.filter((row) => row !== undefined);
-  };
+  const sharedOf =
+    <Found>(kind: KindName, made: (key: string, loaded: WithText) => Found) =>
+    async (wanted: readonly string[]): Promise<Shared<Found>> => {
+      const loaded = await loads.get(kind);
+      if (loaded === undefined || loaded.error !== undefined) return { found: [], missing: wanted };
+      const { keys, values } = loaded;
+      const found = wanted.flatMap((key) => {
+        const value = values.get(key);
+        return value === undefined ? [] : [made(key, value)];
+      });
+      return { found, missing: wanted.filter((key) => !keys.has(key)) };
+    };
+  const rowsOf = <Row>(kind: KindName) => sharedOf(kind, (_, { value }) => value as Row);
   return {
-    policies: (addresses) => rowsOf('policy', addresses),
-    accounts: (addresses) => rowsOf('tokenAccount', addresses),
+    policies: rowsOf('policy'),
+    accounts: rowsOf('tokenAccount'),
+    totals: rowsOf('totals'),
+    tokens: rowsOf('mint'),
+    pools: rowsOf('pool'),
+    windows: sharedOf('eventsOfDay', (mint, { value, until }) => [
+      mint,
+      { row: value as EventWindow, until: until / 1000 },
+    ]),
   };
 }
 

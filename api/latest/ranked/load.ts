@@ -3,6 +3,7 @@ import type { Store } from '../../../clickhouse/client.ts';
 import { inPieces } from '../../../clickhouse/key-pieces.ts';
 import { eventsOfDay } from '../../../clickhouse/queries/ranking/day-windows.ts';
 import {
+  type AddressRange,
   addressRangesOf,
   type PolicySelection,
 } from '../../../clickhouse/queries/ranking/policy-selection.ts';
@@ -16,12 +17,16 @@ import {
   rankedAccounts,
   rankedPolicies,
   rankedPolicyOf,
+  rankedPoolOf,
   rankedPools,
   rankedSums,
+  rankedSumsOf,
+  rankedTokenOf,
   rankedTokens,
 } from '../../../clickhouse/queries/ranking/ranked-keys.ts';
+import type { PoolRow } from '../../../clickhouse/queries/states/pools.ts';
 import { ask } from '../../../clickhouse/question.ts';
-import type { AlreadyRead } from '../kinds/already-read.ts';
+import { type AlreadyRead, sharedOr } from '../kinds/already-read.ts';
 import type { RankedRow } from './row.ts';
 
 /** What a reader needs of the orders. */
@@ -40,6 +45,7 @@ export interface RowIndex {
   byAddress: ReadonlyMap<string, RankedRow>;
   byMint: ReadonlyMap<string, RankedRow>;
   byBankroll: ReadonlyMap<string, RankedRow>;
+  byPool: ReadonlyMap<string, RankedRow>;
 }
 
 /** What was read: the keys that were asked for, null for all, and what was found of them. */
@@ -101,41 +107,78 @@ export async function loadRanked(
     addressRangesOf([...index.byAddress.keys(), ...fresh.map(({ address }) => address)], PIECE);
   const part = async <Found>(
     keys: readonly string[] | null,
-    read: (selection: PolicySelection) => Promise<readonly Found[]>,
+    atKeys: (keys: readonly string[]) => Promise<readonly Found[]>,
+    inRange: (range: AddressRange) => Promise<readonly Found[]>,
   ): Promise<Part<Found>> => {
-    if (keys !== null) return { keys, found: (await inPieces(keys, read)).flat() };
+    if (keys !== null) return { keys, found: await atKeys(keys) };
     const found: Found[] = [];
-    for (const range of ranges()) for (const one of await read(range)) found.push(one);
+    for (const range of ranges()) for (const one of await inRange(range)) found.push(one);
     return { keys, found };
   };
   const inPools = changes.has('curve_configs') || mints.length > MOST_KEYS ? null : of(['pools']);
   const poolKeys = inPools === null || inPools.size > MOST_KEYS ? null : [...inPools];
-  const pooled = async (): Promise<Part<RankedPool>> => {
-    if (poolKeys === null)
-      return part(null, (selection) => ask(store, rankedPools(launchpad, [], selection)));
-    const found = [
-      ...(await inPieces(poolKeys, (keys) => ask(store, rankedPools(launchpad, keys, [])))),
-      ...(await inPieces(mints, (keys) => ask(store, rankedPools(launchpad, [], keys)))),
-    ];
-    return { keys: poolKeys, found: found.flat() };
+  const poolsAt = async (keys: readonly string[]): Promise<RankedPool[]> => {
+    const known = keys.filter((key) => index.byPool.has(key));
+    const others = keys.filter((key) => !index.byPool.has(key));
+    const found = await Promise.all([
+      knownPools(store, known, launchpad, index, read),
+      inPieces(others, (some) => ask(store, rankedPools(launchpad, some, []))),
+      inPieces(mints, (some) => ask(store, rankedPools(launchpad, [], some))),
+    ]);
+    return found.flat(2);
   };
   const bankrolls = fresh.map(({ bankroll }) => bankroll);
   const [pools, accounts, sums, tokens, events] = await Promise.all([
-    pooled(),
-    part(listOf(of(['token_accounts']), index.byBankroll, bankrolls), (selection) =>
-      accountsAt(store, selection, read),
+    part(poolKeys, poolsAt, (range) => ask(store, rankedPools(launchpad, [], range))),
+    part(
+      listOf(of(['token_accounts']), index.byBankroll, bankrolls),
+      (keys) => sharedOr(read.accounts, keys, rankedAccountOf, (some) => ask(store, rankedAccounts(some))),
+      (range) => ask(store, rankedAccounts(range)),
     ),
-    part(listOf(of(['policy_totals']), index.byMint, mints), (selection) =>
-      ask(store, rankedSums(selection)),
+    part(
+      listOf(of(['policy_totals']), index.byMint, mints),
+      (keys) => sharedOr(read.totals, keys, rankedSumsOf, (some) => ask(store, rankedSums(some))),
+      (range) => ask(store, rankedSums(range)),
     ),
-    part(listOf(of(['mints', 'metadata_accounts', 'metadata_documents']), index.byMint, mints), (selection) =>
-      ask(store, rankedTokens(selection)),
+    part(
+      listOf(of(['mints', 'metadata_accounts', 'metadata_documents']), index.byMint, mints),
+      (keys) => sharedOr(read.tokens, keys, rankedTokenOf, (some) => ask(store, rankedTokens(some))),
+      (range) => ask(store, rankedTokens(range)),
     ),
-    part(listOf(of(['events']), index.byMint, [...mints, ...expired]), (selection) =>
-      windowsOf(store, selection, now),
+    part<EventsFound>(
+      listOf(of(['events']), index.byMint, [...mints, ...expired]),
+      (keys) =>
+        sharedOr<EventsFound, EventsFound>(
+          read.windows,
+          keys,
+          (window) => window,
+          (some) => windowsOf(store, some, now),
+        ),
+      (range) => windowsOf(store, range, now),
     ),
   ]);
   return { policies, pools, accounts, sums, tokens, events };
+}
+
+/** Changed pools of policies that are here: their pair is known. */
+async function knownPools(
+  store: Store,
+  addresses: readonly string[],
+  launchpad: string,
+  { byPool }: RowIndex,
+  read: AlreadyRead,
+): Promise<RankedPool[]> {
+  const made = (pool: PoolRow): RankedPool => {
+    const { mint, quote } = byPool.get(pool.address) as RankedRow;
+    return rankedPoolOf(pool, { base_mint: mint, quote_mint: quote });
+  };
+  const found = await sharedOr(
+    read.pools,
+    addresses,
+    (pool) => (pool.exists === 1 ? made(pool) : null),
+    (some) => ask(store, rankedPools(launchpad, some, [])),
+  );
+  return found.filter((pool) => pool !== null);
 }
 
 async function windowsOf(store: Store, selection: PolicySelection, now: number): Promise<EventsFound[]> {
@@ -149,22 +192,5 @@ async function allPolicies(store: Store, index: RowIndex): Promise<RankedPolicy[
   return all;
 }
 
-async function policiesAt(
-  store: Store,
-  addresses: readonly string[],
-  read: AlreadyRead,
-): Promise<RankedPolicy[]> {
-  if (addresses.length === 0) return [];
-  const found = await read.policies(addresses);
-  if (found !== null) return found.map(rankedPolicyOf);
-  return (await inPieces(addresses, (keys) => ask(store, rankedPolicies(keys)))).flat();
-}
-
-async function accountsAt(
-  store: Store,
-  selection: PolicySelection,
-  read: AlreadyRead,
-): Promise<RankedAccount[]> {
-  const found = 'after' in selection ? null : await read.accounts(selection);
-  return found?.map(rankedAccountOf) ?? ask(store, rankedAccounts(selection));
-}
+const policiesAt = (store: Store, keys: readonly string[], read: AlreadyRead): Promise<RankedPolicy[]> =>
+  sharedOr(read.policies, keys, rankedPolicyOf, (some) => ask(store, rankedPolicies(some)));

@@ -6,12 +6,13 @@ import {
   SUM_SORTS,
   type SumSort,
 } from '../../../schemas/responses/rankings.ts';
+import { marketCap } from '../../../schemas/solana/launchpad.ts';
 import type { Question } from '../../question.ts';
 import { addedUp } from '../../sum-columns.ts';
 import type { PolicyTotalsRow } from '../analytics/policy-totals.ts';
 import type { MintRow } from '../states/mints.ts';
 import type { StoredPolicy } from '../states/policy.ts';
-import { POOL_COLUMNS, type PoolRow } from '../states/pools.ts';
+import { curveStateOf, POOL_COLUMNS, type PoolRow } from '../states/pools.ts';
 import type { TokenAccountRow } from '../states/token-accounts.ts';
 import {
   amongBankrolls,
@@ -73,6 +74,18 @@ export function rankedPools(
   };
 }
 
+/** The same out of a row without its pair and its cap. @param pair the mints of a pool that exists */
+export function rankedPoolOf(row: PoolRow, pair: Pick<RankedPool, 'base_mint' | 'quote_mint'>): RankedPool {
+  const shown = Object.fromEntries(POOL_COLUMNS.map((name) => [name, row[name]])) as PoolRow;
+  const { base_mint, quote_mint } = pair;
+  return { ...shown, base_mint, quote_mint, curve_type: row.curve_type, cap: capOf(row) };
+}
+
+function capOf(row: PoolRow): string | null {
+  if (row.status !== 0 || row.curve_type === null) return null;
+  return marketCap(curveStateOf(row), row.curve_type)?.quote.toString() ?? null;
+}
+
 /** What a row of a ranking shows of a bankroll; not its mint, which only the program chooses. */
 export type RankedAccount = Omit<TokenAccountRow, 'mint'>;
 
@@ -102,6 +115,12 @@ const SUMS = SUM_SORTS.flatMap((sort) => {
 });
 const SUMMED = addedUp(Object.fromEntries(SUMS));
 
+/** The same out of a row with more sums. */
+export const rankedSumsOf = (totals: PolicyTotalsRow): RankedSums =>
+  Object.fromEntries(
+    ['mint', ...SUMS.map(([name]) => name)].map((name) => [name, totals[name as keyof RankedSums]]),
+  ) as RankedSums;
+
 export function rankedSums(mints: PolicySelection): Question<RankedSums> {
   const { sql, params } = amongMints('t.mint', mints);
   return {
@@ -114,6 +133,11 @@ export function rankedSums(mints: PolicySelection): Question<RankedSums> {
 }
 
 export type RankedToken = Pick<MintRow, 'address' | 'exists' | 'name' | 'symbol' | 'image_url'>;
+
+/** The same out of a row with more columns. */
+export const rankedTokenOf = ({ address, exists, name, symbol, image_url }: MintRow): RankedToken => ({
+  ...{ address, exists, name, symbol, image_url },
+});
 
 /** Names, symbols and images of mints as answers show them: of the metadata account that a mint points at, if any. */
 export function rankedTokens(mints: PolicySelection): Question<RankedToken> {

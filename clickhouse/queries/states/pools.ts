@@ -1,3 +1,4 @@
+import type { CurveState } from '../../../schemas/solana/launchpad.ts';
 import { inOrder, keyWithin } from '../../in-order.ts';
 import { sharedRows } from '../../shared-reads.ts';
 import { type LatestColumns, type ReadState, readColumns } from '../../tables.ts';
@@ -22,6 +23,17 @@ export type PoolRow = Pick<ReadState<'pools'>, (typeof POOL_COLUMNS)[number]> & 
   /** Null where the config was not read or no account is there. */
   [Column in keyof LatestColumns['curve_configs']]: LatestColumns['curve_configs'][Column] | null;
 };
+
+/** The amounts that a pool's price and cap are made of. */
+export const curveStateOf = (row: PoolRow): CurveState => ({
+  supply: BigInt(row.supply),
+  virtualBase: BigInt(row.virtual_base),
+  virtualQuote: BigInt(row.virtual_quote),
+  realBase: BigInt(row.real_base),
+  realQuote: BigInt(row.real_quote),
+  baseDecimals: row.base_decimals,
+  quoteDecimals: row.quote_decimals,
+});
 
 /** @param pools a condition on the pools */
 const poolsOf = (pools: string, key = ''): string =>

@@ -8,6 +8,7 @@ import { UNCOMPILED, WITHOUT_THREADS } from '../../../clickhouse/embedded/sessio
 import { emptyStandardInput } from '../../../clickhouse/embedded/standard-input.ts';
 import { migrate } from '../../../clickhouse/schema/migrate.ts';
 import { CLUSTER_SETTINGS, SERVER_SETTINGS } from '../../../clickhouse/server-settings.ts';
+import { LINES_FORMAT, LINES_WITH_AN_END, wholeLines, wholeRows } from '../../../clickhouse/whole-answers.ts';
 import { freePort } from '../../support/free-port.ts';
 
 export const CLUSTER = 'tried';
@@ -39,6 +40,7 @@ const onOneNode = (form: string): string =>
 const SETTINGS = Object.entries({
   ...SERVER_SETTINGS,
   ...CLUSTER_SETTINGS,
+  ...LINES_WITH_AN_END,
   // Statements are planned over all shards, and must not fail where one that is away is read.
   skip_unavailable_shards: 1,
   connections_with_failover_max_tries: 1,
@@ -86,12 +88,8 @@ export async function openClusterForm(shards: number): Promise<ClusterForm> {
   };
   const store: Store = {
     database: 'clustered',
-    query: async <Row>(sql: string, params?: object) =>
-      (await ask(sql, params))
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as Row),
-    lines: (sql, params) => ask(sql, params, 'JSONCompactEachRowWithNames'),
+    query: async <Row>(sql: string, params?: object) => wholeRows<Row>(await ask(sql, params)),
+    lines: async (sql, params) => wholeLines(await ask(sql, params, LINES_FORMAT)),
     insert: async (table, rows) => {
       if (rows.length === 0) return;
       await run(

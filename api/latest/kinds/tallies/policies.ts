@@ -1,6 +1,5 @@
 import type { Changes } from '../../../../clickhouse/changes.ts';
 import type { Store } from '../../../../clickhouse/client.ts';
-import { inPieces } from '../../../../clickhouse/key-pieces.ts';
 import {
   type TalliedEscrow,
   type TalliedPolicy,
@@ -15,7 +14,7 @@ import { policyCount } from '../../../../clickhouse/queries/ranking/ranking.ts';
 import type { BacklogRow } from '../../../../clickhouse/queries/status/status-counts.ts';
 import { ask, askInLines } from '../../../../clickhouse/question.ts';
 import { eachYielding } from '../../../../runtime/yielding.ts';
-import type { AlreadyRead } from '../already-read.ts';
+import { type AlreadyRead, NOTHING_READ, sharedOr } from '../already-read.ts';
 import { changedKeys } from './changed.ts';
 import { createPolicyTally, type PolicyTally } from './policy-tally.ts';
 
@@ -72,7 +71,10 @@ export async function refreshPolicySums(
   const policies = await policiesAt(store, changed, read);
   const known = accounts.filter(tally.isEscrow);
   const fresh = policies.map(({ quote_escrow: escrow }) => escrow).filter((one) => !tally.isEscrow(one));
-  const escrows = [...(await escrowsAt(store, known, read)), ...(await escrowsAt(store, fresh, null))];
+  const escrows = [
+    ...(await escrowsAt(store, known, read)),
+    ...(await escrowsAt(store, fresh, NOTHING_READ)),
+  ];
   // The tally is only seen through the sums made of it: rows read again because this turn failed are simply put again.
   const there = new Set(policies.map(({ address }) => address));
   await eachYielding(policies, tally.putPolicy);
@@ -82,27 +84,16 @@ export async function refreshPolicySums(
   return summed(tally, most);
 }
 
-async function policiesAt(
-  store: Store,
-  keys: readonly string[],
-  read: AlreadyRead,
-): Promise<TalliedPolicy[]> {
-  if (keys.length === 0) return [];
-  const found = await read.policies(keys);
-  return found ?? (await inPieces(keys, (piece) => ask(store, talliedPolicies(piece)))).flat();
-}
+const policiesAt = (store: Store, keys: readonly string[], read: AlreadyRead): Promise<TalliedPolicy[]> =>
+  sharedOr<TalliedPolicy, TalliedPolicy>(
+    read.policies,
+    keys,
+    (policy) => policy,
+    (missing) => ask(store, talliedPolicies(missing)),
+  );
 
-/** @param read null where the keys are not among what changed */
-async function escrowsAt(
-  store: Store,
-  keys: readonly string[],
-  read: AlreadyRead | null,
-): Promise<TalliedEscrow[]> {
-  if (keys.length === 0) return [];
-  const found = await read?.accounts(keys);
-  if (found != null) return found.map(talliedEscrowOf);
-  return (await inPieces(keys, (piece) => ask(store, talliedEscrows(piece)))).flat();
-}
+const escrowsAt = (store: Store, keys: readonly string[], read: AlreadyRead): Promise<TalliedEscrow[]> =>
+  sharedOr(read.accounts, keys, talliedEscrowOf, (missing) => ask(store, talliedEscrows(missing)));
 
 function summed(tally: PolicyTally, most: number): PolicySums | null {
   if (tally.size() > most) return null;
