@@ -24,9 +24,11 @@ const FIRST_LOOK_MS = 2_000;
 /** The process of the API. @param postsWaitMs see AppOptions */
 export const runApi = ({ postsWaitMs }: { postsWaitMs?: number } = {}): Promise<void> =>
   runService('api', COMMAND, async ({ config, logger, registry, signal, needs }) => {
-    const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the API reads from a ClickHouse server');
-    const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'who may post is read from the chain');
-    required(config.postgresUrl, 'POSTGRES_URL', 'posts and exposures are kept on a Postgres server');
+    const { clickhouseUrl: url, solanaRpcUrl: rpcUrls } = required(config, {
+      clickhouseUrl: 'the API reads from a ClickHouse server',
+      postgresUrl: 'posts and exposures are kept on a Postgres server',
+      solanaRpcUrl: 'who may post is read from the chain',
+    });
     const api = await bind(config.host, config.port, { trustProxy: config.trustProxy });
     const serving = serveFrom({
       openHome: () => openServer(url, config.clickhouseCluster, 'read'),

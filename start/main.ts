@@ -119,10 +119,6 @@ function devnetFlags(flags: Record<string, string | boolean | undefined>): strin
 }
 
 function followed(config: Config): Config {
-  required(
-    config.solanaRpcUrl,
-    'SOLANA_RPC_URL',
-    'history and the agents need a JSON-RPC node beside the stream',
-  );
+  required(config, { solanaRpcUrl: 'history and the agents need a JSON-RPC node beside the stream' });
   return config;
 }

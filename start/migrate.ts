@@ -26,9 +26,10 @@ const COMMAND = {
 await runMain(async () => {
   readFlags(COMMAND, process.argv.slice(2));
   const config = loadConfig();
-  const why = 'npm start migrates its embedded engine by itself';
-  const clickhouseUrl = required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);
-  const postgresUrl = required(config.postgresUrl, 'POSTGRES_URL', why);
+  const { clickhouseUrl, postgresUrl } = required(config, {
+    clickhouseUrl: 'npm start migrates its embedded engine by itself',
+    postgresUrl: 'npm start migrates its embedded Postgres by itself',
+  });
   const programId = isSet('PROGRAM_ID', process.env) ? config.programId : null;
   const { done, advice } = await migrateClickHouse(clickhouseUrl, config.clickhouseCluster, programId).catch(
     notReached('CLICKHOUSE_URL'),

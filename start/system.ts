@@ -56,12 +56,10 @@ export interface SystemOptions {
 export async function startSystem(config: Config, options: SystemOptions): Promise<System> {
   const { api, logger, signal, registry, needs, localRpc } = options;
   const { programId } = config;
-  const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it');
-  const endpoint = required(
-    config.yellowstoneEndpoint,
-    'YELLOWSTONE_ENDPOINT',
-    'the chain is streamed from it',
-  );
+  const { yellowstoneEndpoint: endpoint, solanaRpcUrl: rpcUrls } = required(config, {
+    yellowstoneEndpoint: 'the chain is streamed from it',
+    solanaRpcUrl: 'history is read over it',
+  });
   const { store, reads, serving } = await openStores(config, logger);
   const lease = await prepareStore(store, config, logger);
   if (localRpc !== null) await mustBeIndexedChain(store, createRpc([localRpc], config));

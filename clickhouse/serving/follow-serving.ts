@@ -84,7 +84,9 @@ export async function followConfigured(
   options: { logger: Logger; signal: AbortSignal },
   work: (store: Store, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the index is kept on a ClickHouse server');
+  const { clickhouseUrl: url } = required(config, {
+    clickhouseUrl: 'the index is kept on a ClickHouse server',
+  });
   const { clickhouseCluster: cluster, programId } = config;
   const home = await retryUntilDone('opening ClickHouse', () => openServer(url, cluster), options);
   if (home === null) return;

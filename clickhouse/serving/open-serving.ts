@@ -15,7 +15,9 @@ export function openStore(
   config: Config,
   options: { logger: Logger; signal: AbortSignal },
 ): Promise<Store | null> {
-  const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the index is kept on a ClickHouse server');
+  const { clickhouseUrl: url } = required(config, {
+    clickhouseUrl: 'the index is kept on a ClickHouse server',
+  });
   return retryUntilDone(
     'opening ClickHouse',
     async () => {

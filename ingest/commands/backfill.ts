@@ -97,8 +97,10 @@ await runMain(async (signal) => {
 function servers(config: Config): { rpcUrls: readonly string[]; brokers: string[] } {
   const missing = config.kafkaBrokers === null || config.clickhouseUrl === null;
   if (missing) refuseHeld(path.resolve(config.dataDir));
-  const why = 'backfill works on servers; npm start reads history by itself';
-  const brokers = required(config.kafkaBrokers, 'KAFKA_BROKERS', why);
-  required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);
-  return { brokers, rpcUrls: required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'history is read over it') };
+  const { kafkaBrokers: brokers, solanaRpcUrl: rpcUrls } = required(config, {
+    kafkaBrokers: 'backfill works on servers, npm start reads history by itself',
+    clickhouseUrl: 'the index is kept on a ClickHouse server',
+    solanaRpcUrl: 'history is read over it',
+  });
+  return { brokers, rpcUrls };
 }

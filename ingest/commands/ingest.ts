@@ -26,14 +26,12 @@ const COMMAND = {
 };
 
 await runService('ingest', COMMAND, async ({ config, logger, registry, signal, needs, notes }) => {
-  const endpoint = required(
-    config.yellowstoneEndpoint,
-    'YELLOWSTONE_ENDPOINT',
-    'the chain is streamed from it',
-  );
-  const rpcUrls = required(config.solanaRpcUrl, 'SOLANA_RPC_URL', 'accounts and history are read over it');
-  // A missing setting is named at once, and not only when Kafka has its topics.
-  required(config.clickhouseUrl, 'CLICKHOUSE_URL', 'the index is kept on a ClickHouse server');
+  const { yellowstoneEndpoint: endpoint, solanaRpcUrl: rpcUrls } = required(config, {
+    yellowstoneEndpoint: 'the chain is streamed from it',
+    kafkaBrokers: 'the log is kept there',
+    clickhouseUrl: 'the index is kept on a ClickHouse server',
+    solanaRpcUrl: 'accounts and history are read over it',
+  });
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const kafka = openKafka(config, logger);
   const prefix = config.kafkaTopicPrefix;

@@ -6,6 +6,7 @@ import { appliedMarkers } from '../../clickhouse/queries/progress/stream-store.t
 import { schemaMustBeKnown } from '../../clickhouse/schema/migrate.ts';
 import { whileSchemaIsKnown } from '../../clickhouse/schema/while-schema-is-known.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
+import { required } from '../../runtime/config/config.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { runService, type Service } from '../../runtime/process/service.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
@@ -38,6 +39,10 @@ const COMMAND = {
 
 await runService('materialise', COMMAND, async (service) => {
   const { config, logger, registry, signal, needs } = service;
+  required(config, {
+    kafkaBrokers: 'the log is kept there',
+    clickhouseUrl: 'the index is kept on a ClickHouse server',
+  });
   const kafka = openKafka(config, logger);
   needs('Kafka', () => kafka.brokerCount());
   const metrics = materialiseMetrics(registry, (topic) =>

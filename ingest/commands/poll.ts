@@ -19,11 +19,11 @@ const COMMAND = {
 };
 
 await runService('poll', COMMAND, async ({ config, logger, registry, signal, needs }) => {
-  const rpcUrls = required(
-    config.solanaRpcUrl,
-    'SOLANA_RPC_URL',
-    'the programs of the venues are looked up over it',
-  );
+  const { solanaRpcUrl: rpcUrls } = required(config, {
+    kafkaBrokers: 'readings are written to the log there',
+    clickhouseUrl: 'what is to be read stands in the index there',
+    solanaRpcUrl: 'the programs of the venues are looked up over it',
+  });
   const rpc = createRpc(rpcUrls, { commitment: config.commitment });
   const kafka = openKafka(config, logger);
   needs('Kafka', () => kafka.brokerCount());

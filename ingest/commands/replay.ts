@@ -33,9 +33,10 @@ await runMain(async (signal) => {
   const replay = replayOf(readFlags(COMMAND, process.argv.slice(2)));
   const config = loadConfig();
   if (config.clickhouseUrl === null || config.kafkaBrokers === null) refuseHeld(path.resolve(config.dataDir));
-  const why = 'replay works on servers; what npm start keeps in DATA_DIR has no log to read again';
-  const url = required(config.clickhouseUrl, 'CLICKHOUSE_URL', why);
-  required(config.kafkaBrokers, 'KAFKA_BROKERS', why);
+  const { clickhouseUrl: url } = required(config, {
+    clickhouseUrl: 'replay works on servers',
+    kafkaBrokers: 'what npm start keeps in DATA_DIR has no log to read again',
+  });
   const { clickhouseCluster: cluster } = config;
   const logger = createLogger(config.logLevel, 'replay');
   const home = await openServer(url, cluster).catch((error) => {

@@ -132,8 +132,22 @@ export function publicUrlOf({ publicUrl, host }: Config, port: number): string {
   return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** The value of a setting that this process cannot do without. @throws ConfigError */
-export function required<T>(value: T | null, name: string, use: string): T {
-  if (value === null) throw new ConfigError(`${name} is not set: ${use}`);
-  return value;
+/**
+ * The values of settings that this process cannot do without.
+ * @param uses what each of them is for
+ * @throws ConfigError that names all which are not set, in the order of `uses`.
+ */
+export function required<K extends keyof Config>(
+  config: Config,
+  uses: Record<K, string>,
+): { [N in K]: NonNullable<Config[N]> } {
+  const missing = (Object.entries(uses) as [K, string][]).filter(([setting]) => config[setting] === null);
+  if (missing.length > 0)
+    throw new ConfigError(
+      missing.map(([setting, use]) => `${variableOf(setting)} is not set: ${use}`).join('; '),
+    );
+  return config as { [N in K]: NonNullable<Config[N]> };
 }
+
+/** `KAFKA_BROKERS` of `kafkaBrokers`. */
+const variableOf = (setting: string) => setting.replaceAll(/[A-Z]/g, '_$&').toUpperCase();

@@ -71,16 +71,21 @@ describe('npm commands', () => {
   });
 
   test.each([
-    ['ingest', 'YELLOWSTONE_ENDPOINT'],
-    ['materialise', 'KAFKA_BROKERS'],
-    ['poll', 'SOLANA_RPC_URL'],
-    ['api', 'CLICKHOUSE_URL'],
-    ['migrate', 'CLICKHOUSE_URL'],
-    ['backfill', 'KAFKA_BROKERS'],
-    ['replay', 'CLICKHOUSE_URL'],
-  ])('%s without configuration exits with 1 and names %s as not set', async (name, variable) => {
-    const { code, err } = await run(name);
-    expect(code).toBe(1);
-    expect(err).toMatch(new RegExp(`^${variable} is not set: .*\\n$`));
-  });
+    ['ingest', 'YELLOWSTONE_ENDPOINT', 'KAFKA_BROKERS', 'CLICKHOUSE_URL', 'SOLANA_RPC_URL'],
+    ['materialise', 'KAFKA_BROKERS', 'CLICKHOUSE_URL'],
+    ['poll', 'KAFKA_BROKERS', 'CLICKHOUSE_URL', 'SOLANA_RPC_URL'],
+    ['api', 'CLICKHOUSE_URL', 'POSTGRES_URL', 'SOLANA_RPC_URL'],
+    ['migrate', 'CLICKHOUSE_URL', 'POSTGRES_URL'],
+    ['backfill', 'KAFKA_BROKERS', 'CLICKHOUSE_URL', 'SOLANA_RPC_URL'],
+    ['replay', 'CLICKHOUSE_URL', 'KAFKA_BROKERS'],
+  ])(
+    '%s without configuration exits with 1 and one line that names all that is not set',
+    async (name, ...variables) => {
+      const { code, err } = await run(name);
+      expect(code).toBe(1);
+      expect(err).toMatch(/^[^\n]+\n$/);
+      const named = [...err.matchAll(/(?:^|; )([A-Z_]+) is not set: [a-z]/g)].map(([, variable]) => variable);
+      expect(named).toEqual(variables);
+    },
+  );
 });

@@ -11,7 +11,7 @@ export function openKafka(config: Config, logger: Logger): KafkaClient {
 
 function kafkaSettings(config: Config): KafkaSettings {
   return {
-    brokers: required(config.kafkaBrokers, 'KAFKA_BROKERS', 'the log is kept there'),
+    brokers: required(config, { kafkaBrokers: 'the log is kept there' }).kafkaBrokers,
     tls: config.kafkaTls,
     sasl: loginOf(config),
     clientId: config.serviceName,
@@ -23,10 +23,16 @@ function kafkaSettings(config: Config): KafkaSettings {
 function loginOf(config: Config): KafkaSettings['sasl'] {
   const { kafkaSaslMechanism: mechanism, kafkaSaslUsername: username, kafkaSaslPassword: password } = config;
   if (mechanism === null && username === null && password === null) return null;
-  const set = username === null ? 'KAFKA_SASL_PASSWORD' : 'KAFKA_SASL_USERNAME';
+  const others = username === null ? 'KAFKA_SASL_PASSWORD' : 'KAFKA_SASL_USERNAME';
+  const why = `${mechanism === null ? others : 'KAFKA_SASL_MECHANISM'} needs it`;
+  const login = required(config, {
+    kafkaSaslMechanism: why,
+    kafkaSaslUsername: why,
+    kafkaSaslPassword: why,
+  });
   return {
-    mechanism: required(mechanism, 'KAFKA_SASL_MECHANISM', `${set} needs it`),
-    username: required(username, 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_MECHANISM needs it'),
-    password: required(password, 'KAFKA_SASL_PASSWORD', 'KAFKA_SASL_MECHANISM needs it'),
+    mechanism: login.kafkaSaslMechanism,
+    username: login.kafkaSaslUsername,
+    password: login.kafkaSaslPassword,
   };
 }
