@@ -70,13 +70,15 @@ export const ExposuresResponse = Type.Object(
 );
 export type ExposuresResponse = Static<typeof ExposuresResponse>;
 
-/** How the quote moved, on the same side of the book at both ends; per contract. */
+/** How the quote moved, on the same side of the book at both ends; per contract. Absent where either end is. */
 export const MarkToMark = Type.Object(
   {
     side: Type.Union([Type.Literal('bid'), Type.Literal('ask')]),
     openPrice: Figure,
     releasePrice: Figure,
     change: Figure,
+    absent: Type.Optional(Type.Literal(true)),
+    reason: Type.Optional(Type.String()),
     note: Type.String(),
   },
   closed,

@@ -53,22 +53,18 @@ export function noQuote(reason: string, direction: Direction, venue: string): Op
 const NOTE =
   'release minus open of the same side of the book, per contract: a quote that moved, not a profit and not a fill';
 
-/** How the quote moved between open and release; absent when either end is. */
+/** How the quote moved between open and release; absent when either end is, for that end's reason. */
 export function markToMark(direction: Direction, open: OptionQuote, release: OptionQuote): MarkToMark {
   const openPrice = open.reference.price;
   const releasePrice = release.reference.price;
-  return {
-    side: SIDE[direction],
-    openPrice,
-    releasePrice,
-    change: changeOf(openPrice, releasePrice),
-    note: NOTE,
-  };
+  const ends = { side: SIDE[direction], openPrice, releasePrice, note: NOTE };
+  // Where both ends lack a price, the release's reason is told: it says what became of the contract.
+  const reason = [releasePrice, openPrice].find((end) => end.absent)?.reason;
+  if (reason === undefined) return { ...ends, change: moved(openPrice, releasePrice) };
+  return { ...ends, change: absent('computed', reason), absent: true, reason };
 }
 
-function changeOf(open: Figure, release: Figure): Figure {
-  if (open.absent) return absent('computed', `no price at open: ${open.reason}`);
-  if (release.absent) return absent('computed', `no price at release: ${release.reason}`);
+function moved(open: Figure, release: Figure): Figure {
   const older = [open.asOf, release.asOf].sort()[0] ?? null;
   return figure(minus(String(release.value), String(open.value)), 'computed', older);
 }

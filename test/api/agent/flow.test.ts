@@ -143,6 +143,7 @@ describe.each(ENGINES)('an agent whose API runs on %s', (engine) => {
           change: { value: '-2.25', source: 'computed' },
         },
       });
+      expect(Object.keys(closed.body.markToMark as object)).not.toContain('absent');
       const list = async (status: string) =>
         (await stage.api.call('GET', `options/positions${status}`, undefined, token)).body;
       expect(await list('')).toEqual({ mint, status: 'held', items: [] });
@@ -201,7 +202,7 @@ describe.each(ENGINES)('an agent whose API runs on %s', (engine) => {
     });
   });
 
-  test('an empty side of the book gives an absent price and change with that reason, never zero or the mark price', async () => {
+  test('an empty side of the book at open makes price, change and mark-to-market absent with that reason, never zero or the mark price', async () => {
     const { mint, agent } = stage.policy();
     const token = await stage.api.login(mint, agent);
     stage.venue.ticker = { a: '0', A: '0' };
@@ -215,7 +216,23 @@ describe.each(ENGINES)('an agent whose API runs on %s', (engine) => {
     expect(closed.body.markToMark).toMatchObject({
       openPrice: none,
       releasePrice: { value: '120.5' },
-      change: { ...none, reason: `no price at open: ${reason}` },
+      change: none,
+      ...{ absent: true, reason },
+    });
+  });
+
+  test('where neither end has a price, mark-to-market is absent for the reason of the release', async () => {
+    const { mint, agent } = stage.policy();
+    const token = await stage.api.login(mint, agent);
+    stage.venue.ticker = { a: '0', A: '0' };
+    const { body } = await stage.api.call('POST', 'options/open', OPEN, token);
+    stage.venue.instrument = { is_active: false };
+    const request = { positionId: body.positionId, reason: 'x' };
+    const closed = await stage.api.call('POST', 'options/close', request, token);
+    const none = { absent: true, reason: `${CALL} was no longer live at the options venue` };
+    expect(closed.body).toMatchObject({
+      position: { openQuote: { reference: { price: { absent: true } } } },
+      markToMark: { releasePrice: none, change: none, ...none },
     });
   });
 
@@ -253,13 +270,13 @@ describe.each(ENGINES)('an agent whose API runs on %s', (engine) => {
     const request = { positionId: body.positionId, reason: 'x' };
     const closed = await stage.api.call('POST', 'options/close', request, token);
     expect(closed.status, closed.text).toBe(200);
-    const reason = `what the options venue answered of ${CALL} could not be read`;
+    const none = { absent: true, reason: `what the options venue answered of ${CALL} could not be read` };
     expect(closed.body).toMatchObject({
       position: {
         status: 'released',
-        releaseQuote: { mark_price: { absent: true, reason }, venueTimestamp: null },
+        releaseQuote: { mark_price: none, venueTimestamp: null },
       },
-      markToMark: { releasePrice: { absent: true, reason }, change: { absent: true } },
+      markToMark: { releasePrice: none, change: none, ...none },
     });
   });
 
@@ -282,10 +299,10 @@ describe.each(ENGINES)('an agent whose API runs on %s', (engine) => {
       expect(closed.status, closed.text).toBe(200);
       // Asked twice, as the error may pass: a release without a quote stays without one.
       expect(stage.venue.asked.filter((one) => one === method)).toHaveLength(2);
-      const reason = `the options venue answered error ${code} of ${CALL}`;
+      const none = { absent: true, reason: `the options venue answered error ${code} of ${CALL}` };
       expect(closed.body).toMatchObject({
-        position: { status: 'released', releaseQuote: { mark_price: { absent: true, reason } } },
-        markToMark: { releasePrice: { absent: true, reason }, change: { absent: true } },
+        position: { status: 'released', releaseQuote: { mark_price: none } },
+        markToMark: { releasePrice: none, change: none, ...none },
       });
     },
   );
@@ -302,10 +319,10 @@ describe.each(ENGINES)('an agent whose API runs on %s', (engine) => {
     const request = { positionId: body.positionId, reason: 'expired' };
     const closed = await stage.api.call('POST', 'options/close', request, token);
     expect(closed.status).toBe(200);
-    const none = { value: null, absent: true };
+    const none = { absent: true, reason: `${CALL} was no longer live at the options venue` };
     expect(closed.body).toMatchObject({
       position: { releaseQuote: { mark_price: none, venueTimestamp: null } },
-      markToMark: { openPrice: { value: '120.5' }, releasePrice: none, change: none },
+      markToMark: { openPrice: { value: '120.5' }, releasePrice: none, change: none, ...none },
     });
   });
 });
