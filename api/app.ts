@@ -47,8 +47,9 @@ export function createApp(options: AppOptions): Koa {
   routes.push(decimalsRoute);
   routes.push(openApiRoute(() => openApi(settings.serviceName, routes)));
   const { serviceName: service, programId } = settings;
-  const pages = explorerRoutes({ service, programId, isLocalChain: options.isLocalChain === true });
-  const app = createHttp([...routes, ...pages], options);
+  const explorer = explorerRoutes({ service, programId, isLocalChain: options.isLocalChain === true });
+  routes.push(...explorer.pages);
+  const app = createHttp([...routes, ...explorer.others], options);
   app.once(CLOSING, streams.close);
   return app;
 }

@@ -26,8 +26,14 @@ const FOR_GOOD = 'public, max-age=31536000, immutable';
 /** A load balancer takes an answer with a head over 4 kB for a failed service, and sends it no requests for a while. */
 const LONGEST_LOCATION = 2_000;
 
-/** The explorer: a document for each page at its own address, and the files that they are made of. */
-export function explorerRoutes(served: Served): Route[] {
+/** The routes of the explorer: `pages` are documents, each at its own address, that the OpenAPI page describes too. */
+export interface ExplorerRoutes {
+  pages: Route[];
+  /** The files that the pages are made of, and addresses that lead to a page or to none. They come after `pages`. */
+  others: Route[];
+}
+
+export function explorerRoutes(served: Served): ExplorerRoutes {
   let read: Assets | undefined;
   const assets = () => {
     read ??= readAssets();
@@ -47,13 +53,12 @@ export function explorerRoutes(served: Served): Route[] {
     cached: false,
     handler: async () => pageOf(200, title),
   });
-  return [
+  const others: OwnRoute[] = [
     {
       ...page('', 'Explorer'),
       path: '/explorer',
       handler: async ({ query }) => ledTo(addressOf('/explorer/', query) ?? '/explorer/'),
     },
-    ...Object.entries(PAGES).map(([path, title]) => page(path, title)),
     {
       method: 'GET',
       path: `${ASSETS_PATH}/:name`,
@@ -78,6 +83,7 @@ export function explorerRoutes(served: Served): Route[] {
       },
     },
   ];
+  return { pages: Object.entries(PAGES).map(([path, title]) => page(path, title)), others };
 }
 
 const ledTo = (location: string): RouteReply => ({

@@ -41,13 +41,15 @@ describe.skipIf(NGINX === undefined)(`the shipped nginx configuration${missing}`
   beforeAll(async () => {
     const trustProxy = Number(/\$\{TRUST_PROXY:-(\d+)\}/.exec(textOf('docker-compose.yml'))?.[1]);
     expect(readCompose().services.api?.environment).toMatchObject({ TRUST_PROXY: String(trustProxy) });
+    const explorer = explorerRoutes({ service: 'a service', programId: 'a program', isLocalChain: false });
     const app = createHttp(
       [
         { ...route('/told', async ({ body }) => ({ status: 200, body: { body } })), method: 'POST' },
         route('/who', async ({ clientAddress: body }) => ({ status: 200, body, headers: text })),
         route('/held', () => new Promise(() => {})),
         route('/large', async () => ({ status: 200, body: BYTES, headers: text })),
-        ...explorerRoutes({ service: 'a service', programId: 'a program', isLocalChain: false }),
+        ...explorer.pages,
+        ...explorer.others,
         route('/stream/told', async ({ headers: { 'last-event-id': after } }) => {
           const body = new Readable({ read: () => {} });
           streams.push({ body, after });

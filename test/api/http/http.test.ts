@@ -35,6 +35,8 @@ const echo: Route = {
   handler: async () => ({ status: 200, body: {} }),
 };
 
+const PAGES = ['/explorer/', '/explorer/coins/{mint}', '/explorer/protocol', '/explorer/registries'];
+
 const held = useApi(undefined, { agentRoutes: [echo] });
 let down: TestApi;
 
@@ -202,6 +204,7 @@ describe('the OpenAPI page', () => {
       '/api/agent/echo',
       '/explorer/decimals',
       '/openapi.json',
+      ...PAGES,
     ]);
     const parameters = body.paths['/rankings']?.get?.parameters.map((parameter) => parameter.name);
     expect(parameters).toEqual(known());
@@ -217,8 +220,20 @@ describe('the OpenAPI page', () => {
     const neverBusy = Object.entries(body.paths).filter(([, operations]) =>
       Object.values(operations).some(({ responses }) => !('503' in responses)),
     );
-    expect(neverBusy.map(([path]) => path)).toEqual(['/', '/health', '/api/agent/echo']);
+    expect(neverBusy.map(([path]) => path)).toEqual(['/', '/health', '/api/agent/echo', ...PAGES]);
     expect(JSON.stringify(body)).not.toContain('$id');
+  });
+
+  test('describes the pages of the explorer as text/html, with the address that each of them answers at', async () => {
+    type Operation = { parameters: { name: string }[]; responses: Record<string, { content: object }> };
+    const { body } = await held.api.get<{ paths: Record<string, { get: Operation }> }>('/openapi.json');
+    for (const path of PAGES) {
+      const { parameters, responses } = (body.paths[path] as { get: Operation }).get;
+      expect(parameters.map(({ name }) => name)).toEqual(path.includes('{mint}') ? ['mint'] : []);
+      expect(responses['200']?.content).toEqual({ 'text/html': { schema: { type: 'string' } } });
+      const reply = await held.api.request('GET', path.replace('{mint}', key('a mint')));
+      expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    }
   });
 
   test('documents Last-Event-ID and the 503 of streams, and marks required parameters as required', async () => {
