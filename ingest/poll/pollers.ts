@@ -11,6 +11,16 @@ import { ACCOUNT_READERS, VENUE_READERS } from './venues/adapters.ts';
 /** The catalogue and documents change slowly. */
 const SLOW_FACTOR = 20;
 
+/**
+ * With less rest between rounds the pollers would keep the stores and other people's servers busy by themselves, and
+ * fill the log, which is kept for ever.
+ */
+const LEAST_INTERVAL_MS = 100;
+/** A longer timer ends at once. */
+const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
+
+const paced = (millis: number) => Math.min(Math.max(millis, LEAST_INTERVAL_MS), LONGEST_INTERVAL_MS);
+
 /** One kind of reading and how often it is begun anew. */
 export interface Poller {
   name: string;
@@ -20,8 +30,8 @@ export interface Poller {
 
 /** All of them, each at its own pace: none waits for another. */
 export function pollersOf(options: PollOptions): Poller[] {
-  const fast = options.config.pollIntervalMs;
-  const slow = fast * SLOW_FACTOR;
+  const { pollIntervalMs } = options.config;
+  const [fast, slow] = [paced(pollIntervalMs), paced(pollIntervalMs * SLOW_FACTOR)];
   const poller = (name: string, intervalMs: number, round: Round): Poller => ({ name, intervalMs, round });
   return [
     ...namesOf(ACCOUNT_READERS).map((venue) =>

@@ -120,7 +120,7 @@ export function readConfig(env: Environment): Config {
     ammVenueId: id('AMM_VENUE_ID', 'amm_venue'),
     launchpadCatalogueUrl: read.base('LAUNCHPAD_CATALOGUE_URL'),
     priceUrl: read.base('PRICE_URL'),
-    pollIntervalMs: read.whole('POLL_INTERVAL_MS', 100, 86_400_000) ?? 15_000,
+    pollIntervalMs: read.whole('POLL_INTERVAL_MS', 1, 999_999_999_999) ?? 15_000,
     ipfsGateway: read.base('IPFS_GATEWAY', ['https:']),
     metadataAllowPrivate: read.flag('METADATA_ALLOW_PRIVATE') ?? false,
     trustProxy: read.whole('TRUST_PROXY', 0, 100) ?? 0,

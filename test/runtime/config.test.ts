@@ -79,6 +79,11 @@ describe('the configuration', () => {
     expect(read).not.toThrow(value);
   });
 
+  test.each([1, 50, 864_000_000])('takes any whole number from 1 as POLL_INTERVAL_MS: %i', (millis) => {
+    expect(readConfig({ POLL_INTERVAL_MS: String(millis) }).pollIntervalMs).toBe(millis);
+    expect(() => readConfig({ POLL_INTERVAL_MS: '0' })).toThrow(/^POLL_INTERVAL_MS is malformed: .* from 1 /);
+  });
+
   test('takes several JSON-RPC nodes, the preferred one first', () => {
     const { solanaRpcUrl } = readConfig({ SOLANA_RPC_URL: 'https://a.example/, http://b.example/key' });
     expect(solanaRpcUrl).toEqual(['https://a.example', 'http://b.example/key']);

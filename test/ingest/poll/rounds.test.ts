@@ -1,5 +1,5 @@
 import { setImmediate as othersRun } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { type Poller, pollersOf, runPollers } from '../../../ingest/poll/pollers.ts';
 import { countFailures, repeatRounds } from '../../../ingest/poll/round.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
@@ -8,7 +8,10 @@ import { type AnsweringServer, serveAnswers } from '../../support/answering.ts';
 import { captureLog, pollOptions } from './support/capture.ts';
 
 let server: AnsweringServer | null = null;
-afterEach(() => server?.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await server?.close();
+});
 
 const STATUS: LogRecord = {
   kind: 'reading',
@@ -89,10 +92,42 @@ test('a poller whose store fails does not stop the others, and the signal stops 
   expect(log.readings().map(({ type }) => type)).toContain('currencies');
 });
 
-test('the catalogue and its listed prices are polled every 20 intervals, prices in use every interval', () => {
-  const intervals = new Map(
-    pollersOf(pollOptions({ POLL_INTERVAL_MS: '100' }, {})).map(({ name, intervalMs }) => [name, intervalMs]),
-  );
-  expect([intervals.get('catalogue'), intervals.get('prices that are listed')]).toEqual([2_000, 2_000]);
-  expect(intervals.get('prices in use')).toBe(100);
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+test.each([
+  ['100', 100, 2_000],
+  // Never sooner than 100 ms, whatever is asked for, and never so late that a timer would end at once.
+  ['50', 100, 1_000],
+  ['1', 100, 100],
+  ['864000000', 864_000_000, LONGEST_TIMER_MS],
+  ['999999999999', LONGEST_TIMER_MS, LONGEST_TIMER_MS],
+])(
+  'with POLL_INTERVAL_MS %s prices in use are polled every %i ms, the catalogue and its listed prices every %i ms',
+  (POLL_INTERVAL_MS, often, seldom) => {
+    const pollers = pollersOf(pollOptions({ POLL_INTERVAL_MS }, {}));
+    const intervals = new Map(pollers.map(({ name, intervalMs }) => [name, intervalMs]));
+    expect([intervals.get('catalogue'), intervals.get('prices that are listed')]).toEqual([seldom, seldom]);
+    expect(intervals.get('prices in use')).toBe(often);
+  },
+);
+
+test('the next round of a poller begins an interval after the last one has ended, however short the interval is', async () => {
+  vi.useFakeTimers();
+  const stop = new AbortController();
+  const ends: (() => void)[] = [];
+  const running = repeatRounds('test', 1, { log: captureLog(), logger, signal: stop.signal }, () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    ends.push(resolve);
+    return promise;
+  });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(ends).toHaveLength(1);
+  ends[0]?.();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(ends).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(ends).toHaveLength(2);
+  stop.abort();
+  ends[1]?.();
+  await running;
 });
