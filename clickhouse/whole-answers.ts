@@ -16,25 +16,32 @@ export const LINES_FORMAT = 'CustomSeparatedWithNames';
 const END_OF_LINES = '[]\n';
 export const LINES_WITH_AN_END: ClickHouseSettings = {
   format_custom_escaping_rule: 'JSON',
+  format_custom_result_before_delimiter: '',
   format_custom_row_before_delimiter: '[',
   format_custom_field_delimiter: ', ',
   format_custom_row_after_delimiter: ']\n',
+  format_custom_row_between_delimiter: '',
   format_custom_result_after_delimiter: END_OF_LINES,
 };
 
-/** The lines of names and of rows. @throws BrokenAnswerError for half an answer */
+const LAST_LINE = `]\n${END_OF_LINES}`;
+
+/** The lines of names and of rows. @throws BrokenAnswerError for half an answer, or more than one */
 export function wholeLines(text: string): string {
-  if (!text.endsWith(`]\n${END_OF_LINES}`)) throw brokenOff(text);
+  const end = text.indexOf(LAST_LINE);
+  if (end < 0 || end + LAST_LINE.length < text.length) throw brokenOff(text);
   return text.slice(0, -END_OF_LINES.length);
 }
 
 /** The rows of an answer, JSON objects in one array. @throws BrokenAnswerError for half an answer */
 export function wholeRows<Row>(text: string): Row[] {
+  let rows: unknown;
   try {
-    return JSON.parse(text);
-  } catch {
-    throw brokenOff(text);
-  }
+    rows = JSON.parse(text);
+  } catch {}
+  // A single row that is no list comes from a server that was not told the settings.
+  if (!Array.isArray(rows)) throw brokenOff(text);
+  return rows;
 }
 
 /**

@@ -116,6 +116,19 @@ export async function openSessions(
     }
   };
 
+  /**
+   * The engine keeps what a statement had answered before it failed, and puts it in front of the session's next answer:
+   * the rows of one question would be among those of another.
+   */
+  const renew = async (place: Place) => {
+    const { session } = place;
+    if (session === null) return;
+    place.session = null;
+    // First, for the engine runs only while a session is open. Where it fails, whoever takes the place tries again.
+    await open(place).catch(() => undefined);
+    session.close();
+  };
+
   const noteClosed = noteOpened();
   const all: Place[] = Array.from({ length: count }, () => ({ session: null }));
   try {
@@ -145,6 +158,9 @@ export async function openSessions(
       try {
         if (place.session === null) await open(place);
         return await lane(() => ask(place, sql, format));
+      } catch (error) {
+        await renew(place);
+        throw error;
       } finally {
         give(place);
       }

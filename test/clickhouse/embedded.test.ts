@@ -158,6 +158,20 @@ test('the embedded database has the engine Atomic, and an invalid database name 
   await expect(openEmbedded(directory, 'x; DROP')).rejects.toThrow('no database name');
 });
 
+test('what a statement had answered before it failed is in no other answer', async () => {
+  const store = await openEmbedded(directory);
+  const failing = 'SELECT number AS mine, throwIf(number = 199999) AS fails FROM numbers(200000)';
+  const sql = 'SELECT 7 AS mine';
+  for (const form of ['query', 'lines', 'command'] as const) {
+    await expect(store[form](failing)).rejects.toThrow('throwIf');
+    // The session that failed last is the first to be used again.
+    expect(await store.lines(sql)).toBe('["mine"]\n[7]\n');
+    await expect(store[form](failing)).rejects.toThrow('throwIf');
+    expect(await store.query(sql)).toEqual([{ mine: 7 }]);
+  }
+  await store.close();
+});
+
 test('a store opened to read sends only its queries; one opened to write checks and creates its database', async () => {
   const server = await serveStatements(() => []);
   const asked = () => server.told.map(({ sql }) => sql);

@@ -43,6 +43,7 @@ describe('lines', () => {
     ['half of its end', `${LINES}[]`],
     ['a failure in place of the first row', `["address", "value"]\n["${FAILURE}"]\n`],
     ['nothing at all, not even names', ''],
+    ['the end of another one behind its own', `${LINES}[]\n${LINES}[]\n`],
   ])('an answer that broke off is rejected: it ends with %s', async (_, answer) => {
     body = answer;
     await expect(store.lines('SELECT')).rejects.toThrow(BrokenAnswerError);
@@ -64,6 +65,7 @@ describe('rows', () => {
     ['a failure behind the last row', `${ROWS}${FAILURE}`],
     ['the bracket ahead of the first row', '[\n'],
     ['nothing at all', ''],
+    ['one row that is in no list', '{"address":"a","value":"1"}\n'],
   ])('an answer that broke off is rejected: it ends with %s', async (_, answer) => {
     body = answer;
     await expect(store.query('SELECT')).rejects.toThrow(BrokenAnswerError);

@@ -33,7 +33,7 @@ export interface Loading {
 /** One query for all the keys of a kind; a kind that fails does not fail the others. */
 export function startLoads(store: Store, keys: Keys, now: number, cells: Cells, since?: Since): Loading {
   const loads = new Map<KindName, Promise<LoadedKind>>();
-  const read = alreadyRead(loads);
+  const read = alreadyRead(keys, loads);
   const hints = hintsOf(loads, cells);
   for (const [kind, wanted] of keys) if (!isMade(kind)) loads.set(kind, load(kind, wanted, NOTHING_READ));
   // Kinds with `refresh` are made of rows of the others, which have to be under way.
@@ -101,19 +101,21 @@ async function refreshedOf(
   return new Map([['', await refresh(store, cell.value, since.changes, read)]]);
 }
 
-/** @param loads what is being read, by kind */
-function alreadyRead(loads: ReadonlyMap<KindName, Promise<LoadedKind>>): AlreadyRead {
+/** @param keys of which kinds are read, and `loads` what is found of them */
+function alreadyRead(keys: Keys, loads: ReadonlyMap<KindName, Promise<LoadedKind>>): AlreadyRead {
   const sharedOf =
     <Found>(kind: KindName, made: (key: string, loaded: WithText) => Found) =>
-    async (wanted: readonly string[]): Promise<Shared<Found>> => {
-      const loaded = await loads.get(kind);
-      if (loaded === undefined || loaded.error !== undefined) return { found: [], missing: wanted };
-      const { keys, values } = loaded;
-      const found = wanted.flatMap((key) => {
-        const value = values.get(key);
-        return value === undefined ? [] : [made(key, value)];
-      });
-      return { found, missing: wanted.filter((key) => !keys.has(key)) };
+    (wanted: readonly string[]): Shared<Found> => {
+      const among = keys.get(kind);
+      const find = async () => {
+        const loaded = await loads.get(kind);
+        if (loaded?.error !== undefined) return null;
+        return wanted.flatMap((key) => {
+          const value = loaded?.values.get(key);
+          return value === undefined ? [] : [made(key, value)];
+        });
+      };
+      return { missing: wanted.filter((key) => !among?.has(key)), found: find() };
     };
   const rowsOf = <Row>(kind: KindName) => sharedOf(kind, (_, { value }) => value as Row);
   return {

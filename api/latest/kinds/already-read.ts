@@ -6,13 +6,14 @@ import type { StoredPolicy } from '../../../clickhouse/queries/states/policy.ts'
 import type { PoolRow } from '../../../clickhouse/queries/states/pools.ts';
 import type { TokenAccountRow } from '../../../clickhouse/queries/states/token-accounts.ts';
 
-/** What a turn reads of these keys anyway, and those that it does not read, or failed to. */
+/** Keys that a turn reads anyway, and those that it does not. */
 export interface Shared<Found> {
-  found: readonly Found[];
   missing: readonly string[];
+  /** What it finds of the others; null where it fails to read them. */
+  found: Promise<readonly Found[] | null>;
 }
 
-type Read<Found> = (keys: readonly string[]) => Promise<Shared<Found>>;
+type Read<Found> = (keys: readonly string[]) => Shared<Found>;
 
 /**
  * Rows that the same turn reads anyway, for what is made of them: read twice, one of the two might be newer, and what is
@@ -28,7 +29,7 @@ export interface AlreadyRead {
   pools: Read<PoolRow>;
 }
 
-const nothing = async (keys: readonly string[]): Promise<Shared<never>> => ({ found: [], missing: keys });
+const nothing = (keys: readonly string[]): Shared<never> => ({ missing: keys, found: Promise.resolve([]) });
 
 export const NOTHING_READ: AlreadyRead = {
   ...{
@@ -49,6 +50,13 @@ export async function sharedOr<Found, Wanted>(
   ask: (missing: readonly string[]) => Promise<readonly Wanted[]>,
 ): Promise<Wanted[]> {
   if (keys.length === 0) return [];
-  const { found, missing } = await read(keys);
-  return [...found.map(made), ...(await inPieces(missing, ask)).flat()];
+  const { missing, found } = read(keys);
+  const [shared, own] = await Promise.all([found, inPieces(missing, ask)]);
+  if (shared !== null) return [...shared.map(made), ...own.flat()];
+  const others = new Set(missing);
+  const failed = await inPieces(
+    keys.filter((key) => !others.has(key)),
+    ask,
+  );
+  return [...failed.flat(), ...own.flat()];
 }

@@ -120,12 +120,12 @@ export async function loadRanked(
   const poolsAt = async (keys: readonly string[]): Promise<RankedPool[]> => {
     const known = keys.filter((key) => index.byPool.has(key));
     const others = keys.filter((key) => !index.byPool.has(key));
-    const found = await Promise.all([
+    const [shared, ...own] = await Promise.all([
       knownPools(store, known, launchpad, index, read),
       inPieces(others, (some) => ask(store, rankedPools(launchpad, some, []))),
       inPieces(mints, (some) => ask(store, rankedPools(launchpad, [], some))),
     ]);
-    return found.flat(2);
+    return [...shared, ...(await asShared(own.flat(2), read))];
   };
   const bankrolls = fresh.map(({ bankroll }) => bankroll);
   const [pools, accounts, sums, tokens, events] = await Promise.all([
@@ -158,6 +158,17 @@ export async function loadRanked(
     ),
   ]);
   return { policies, pools, accounts, sums, tokens, events };
+}
+
+/** Pools that had to be asked for to know their pairs, in the state that the turn reads of them anyway. */
+async function asShared(pools: readonly RankedPool[], read: AlreadyRead): Promise<RankedPool[]> {
+  const found = (await read.pools(pools.map(({ address }) => address)).found) ?? [];
+  const shared = new Map(found.map((pool) => [pool.address, pool]));
+  return pools.flatMap((pool) => {
+    const state = shared.get(pool.address);
+    if (state === undefined) return [pool];
+    return state.exists === 1 ? [rankedPoolOf(state, pool)] : [];
+  });
 }
 
 /** Changed pools of policies that are here: their pair is known. */

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { adviceOn, ENGINES } from '../../../clickhouse/schema/replicas.ts';
+import { mustBeOfClickHouse } from '../../../clickhouse/whole-answers.ts';
 import { fetchBounded } from '../../../runtime/outside/fetch.ts';
 import { type Finding, note } from './finding.ts';
 
@@ -13,8 +14,9 @@ export async function checkClickHouse(
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const url = new URL(configured);
-  const { status, text } = await ask(url, 'SELECT version()', signal);
+  const { status, text, headers } = await ask(url, 'SELECT version()', signal);
   if (status !== 200 || !/^[\d.]{3,40}/.test(text)) throw new Error(`HTTP ${status}: ${text.slice(0, 200)}`);
+  mustBeOfClickHouse(Object.fromEntries(headers));
   const found: Finding[] = [{ mark: 'ok', text: `ClickHouse ${text.slice(0, 40)}` }];
   const advice = cluster === null ? adviceOn(await enginesOf(url, signal)) : null;
   return advice === null ? found : [...found, note(advice)];
@@ -26,10 +28,16 @@ async function enginesOf(url: URL, signal: AbortSignal): Promise<string[]> {
   return told?.status === 200 ? told.text.split('\n') : [];
 }
 
-async function ask(url: URL, sql: string, signal: AbortSignal): Promise<{ status: number; text: string }> {
+interface Answer {
+  status: number;
+  text: string;
+  headers: Headers;
+}
+
+async function ask(url: URL, sql: string, signal: AbortSignal): Promise<Answer> {
   const database = decodeURIComponent(url.pathname.slice(1)) || 'bankroll';
   const asked = new URLSearchParams({ query: sql, param_database: database });
-  const { status, bytes } = await fetchBounded(`${url.origin}/?${asked}`, {
+  const { status, bytes, headers } = await fetchBounded(`${url.origin}/?${asked}`, {
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_BYTES,
     signal,
@@ -38,7 +46,7 @@ async function ask(url: URL, sql: string, signal: AbortSignal): Promise<{ status
       'X-ClickHouse-Key': decodeURIComponent(url.password),
     },
   });
-  return { status, text: Buffer.from(bytes).toString('utf8').trim() };
+  return { status, headers, text: Buffer.from(bytes).toString('utf8').trim() };
 }
 
 /** Logs in to a Postgres server and asks for its version. */

@@ -75,9 +75,10 @@ test('a public URL without TRUST_PROXY fails: all clients would count as one add
 
 test('a ClickHouse with replicated or shared tables and no CLICKHOUSE_CLUSTER gets a second line, a note', async () => {
   const lineOf = async (engine: string, more: Record<string, string> = {}) => {
-    server = await serveAnswers(({ query }) =>
-      query.get('query') === 'SELECT version()' ? { body: '26.7.1.1\n' } : { body: `Atomic\n${engine}\n` },
-    );
+    server = await serveAnswers(({ query }) => ({
+      headers: { 'X-ClickHouse-Query-Id': 'any' },
+      body: query.get('query') === 'SELECT version()' ? '26.7.1.1\n' : `Atomic\n${engine}\n`,
+    }));
     const { failed, lines } = await diagnose({ CLICKHOUSE_URL: `${server.url}/x`, ...more });
     expect(failed).toBe(0);
     expect(server.asked.slice(1).every(({ query }) => query.get('param_database') === 'x')).toBe(true);
@@ -94,6 +95,13 @@ test('a ClickHouse with replicated or shared tables and no CLICKHOUSE_CLUSTER ge
     /^note .*Name one replica.* "Replicas of ClickHouse"$/,
   );
   expect(await lineOf('ReplicatedReplacingMergeTree', { CLICKHOUSE_CLUSTER: 'main' })).toBe('');
+});
+
+test('a proxy that takes the headers of ClickHouse away fails: no answer would count', async () => {
+  server = await serveAnswers(() => ({ body: '26.7.1.1\n' }));
+  const { failed, lines } = await diagnose({ CLICKHOUSE_URL: `${server.url}/x` });
+  expect(failed).toBe(1);
+  expect(lines.join('\n')).toMatch(/^failed +CLICKHOUSE_URL .*no X-ClickHouse header/m);
 });
 
 test('control characters in an error are replaced before it is printed', async () => {
