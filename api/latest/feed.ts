@@ -1,6 +1,10 @@
 import { addChanges, type Changes } from '../../clickhouse/changes.ts';
 import type { Store } from '../../clickhouse/client.ts';
-import { appliedMarker } from '../../clickhouse/queries/progress/applied-marker.ts';
+import {
+  type AppliedMark,
+  appliedMarker,
+  hasFallen,
+} from '../../clickhouse/queries/progress/applied-marker.ts';
 import {
   CHANGES_KEPT_MS,
   type ChangePlace,
@@ -75,13 +79,19 @@ const STANDS_MS = 1_000;
 
 /**
  * A feed from the table of changes, for a database that other processes write to. While the machine sleeps `monotonic`
- * stands still, but the table drops old rows all the same: both clocks tell how long ago it was last read.
+ * stands still, but the table drops old rows all the same: both clocks tell how long ago it was last read. Where less is
+ * applied than was, the database was lost and made anew, or restored from an older backup: anything may have changed.
  * @param clock Unix milliseconds; where it jumps far forward or back, all that is in memory is read again
  */
 export function createTableFeed(store: Store, monotonic: () => number, clock: () => number): Feed {
   let place: ChangePlace | null = null;
   let readAt = { ran: 0, wall: 0 };
-  let marker = '';
+  let marker: AppliedMark | null = null;
+  /**
+   * When a database that was made anew was read last, and how long until it is read anew again, as a backup may be
+   * restored one table after the other. The waits double, and end after about an hour.
+   */
+  let anew: { at: number; wait: number } | null = null;
   let lookedAt = Number.NEGATIVE_INFINITY;
   const instant = () => ({ ran: monotonic(), wall: clock() });
   const mayHaveForgotten = ({ ran, wall }: typeof readAt) =>
@@ -102,8 +112,14 @@ export function createTableFeed(store: Store, monotonic: () => number, clock: ()
     mayHaveChanges: async () => {
       const now = instant();
       const applied = await appliedMarker(store);
-      const stands = applied === marker;
+      const stands = applied.text === marker?.text;
+      if (marker !== null && hasFallen(marker, applied)) anew = { at: now.ran, wait: 0 };
       marker = applied;
+      // The changes of a table that was made anew say nothing of what was there before.
+      if (anew !== null && now.ran - anew.at >= anew.wait) {
+        place = null;
+        anew = anew.wait > CHANGES_KEPT_MS ? null : { at: now.ran, wait: Math.max(STANDS_MS, 2 * anew.wait) };
+      }
       if (stands && now.ran - lookedAt < STANDS_MS) return false;
       lookedAt = now.ran;
       if (!stands || place === null || mayHaveForgotten(now)) return true;
