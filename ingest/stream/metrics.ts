@@ -28,7 +28,7 @@ export function streamMetrics(registry: Registry): {
   });
   const disconnects = new Counter({
     name: 'stream_disconnects_total',
-    help: 'Times that the stream ended and was started again.',
+    help: 'Times that the stream ended after it had brought slots; attempts that are refused do not count.',
     registers,
   });
   const followed = new Gauge({
@@ -81,6 +81,7 @@ export function streamMetrics(registry: Registry): {
   return {
     state: () => stream.state,
     onEvent: (event) => {
+      const { connected } = stream.state;
       stream = stateAfter(stream, event, Date.now());
       if (event.type === 'tip') tip.set(Number(event.slot));
       else if (event.type === 'late') late.inc();
@@ -95,7 +96,7 @@ export function streamMetrics(registry: Registry): {
         mended.inc({ how: 'struck' }, event.struck);
       } else if (event.type === 'gap' && event.open) open.add(event.gap.fromSlot);
       else if (event.type === 'gap') open.delete(event.gap.fromSlot);
-      else if (event.type === 'disconnected') disconnects.inc();
+      else if (event.type === 'disconnected') disconnects.inc(connected ? 1 : 0);
       else {
         released.set(Number(event.slot));
         records.inc({ kind: 'account' }, event.accounts);

@@ -1,5 +1,7 @@
+import { Registry } from 'prom-client';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { StreamEvent } from '../../../ingest/stream/event.ts';
+import { streamMetrics } from '../../../ingest/stream/metrics.ts';
 import {
   createStateTeller,
   initialStreamState,
@@ -87,6 +89,21 @@ test('the state says since when it holds, and why if it is not connected', () =>
   expect(down.state).toMatchObject({ connected: false, since: 2_000, reason: 'refused' });
   expect(streamWords(down.state)).toBe('not connected since 1970-01-01T00:00:02.000Z: refused');
   expect(streamWords(after([{ type: 'connected' }]).state)).toBeNull();
+});
+
+test('the metric of breaks counts each end of a stream that brought slots, and no attempt that was refused', async () => {
+  const registry = new Registry();
+  const { onEvent } = streamMetrics(registry);
+  const breaks = async () => /^stream_disconnects_total (\d+)/m.exec(await registry.metrics())?.[1];
+  const refused = () => onEvent({ type: 'disconnected', reason: 'refused' });
+  refused();
+  expect(await breaks()).toBe('0');
+  for (const count of ['1', '2']) {
+    onEvent({ type: 'connected' });
+    onEvent({ type: 'disconnected', reason: 'gone' });
+    for (let attempt = 0; attempt < 5; attempt += 1) refused();
+    expect(await breaks()).toBe(count);
+  }
 });
 
 test('addresses that the provider does not take are reported while the stream goes on, with the reason', () => {
