@@ -10,7 +10,7 @@ const metrics = new Set(metricNames());
 /** Metrics of Prometheus itself, and of every process. */
 const GIVEN = new Set(['up', 'process_resident_memory_bytes', 'process_start_time_seconds']);
 const FUNCTIONS =
-  /\b(absent|changes|count|increase|rate|sum|min|max|deriv|histogram_quantile|by|or|and|unless|offset|le)\b/g;
+  /\b(absent|changes|count|increase|rate|sum|min|max|max_over_time|deriv|histogram_quantile|by|or|and|unless|offset|le)\b/g;
 
 /** The names of metrics in an expression: no functions, no labels, no values of labels. */
 function metricsIn(expression: string): string[] {
@@ -54,6 +54,18 @@ test('the alert ProcessRestarts counts changes of process_start_time_seconds, wh
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   expect(registry.getSingleMetric('process_start_time_seconds')).toBeDefined();
+});
+
+test('the alert ProcessRestarts stays off after a deploy, however many replicas of a kind it replaces', () => {
+  // Each replaced replica counts as a restart, and at a new address as a further series: together they have a limit
+  // for each replica that there was.
+  const { expr } = rules.find(({ alert }) => alert === 'ProcessRestarts') ?? {};
+  const [ofOne, ofAll, ...others] = expr?.split(' or ') ?? [];
+  expect(ofOne).toBe('max by (job) (changes(process_start_time_seconds[3h])) > 5');
+  expect(ofAll).toMatch(
+    / - count by \(job\) \(up\) > 5 \* max_over_time\(count by \(job\) \(up\)\[3h:1m\]\)$/,
+  );
+  expect(others).toEqual([]);
 });
 
 test('the Grafana board has panels for lag, batches, inserts, dead letters and API latency', () => {
