@@ -68,6 +68,11 @@ test('the alert ProcessRestarts stays off after a deploy, however many replicas 
   expect(others).toEqual([]);
 });
 
+test('the alert ReadingsFail waits until a source has failed for half an hour, also after a start', () => {
+  const { expr } = rules.find(({ alert }) => alert === 'ReadingsFail') ?? {};
+  expect(expr).toMatch(/ and sum by \(source\) \(poll_answers_total\{result="failed"\} offset 30m\)$/);
+});
+
 test('the Grafana board has panels for lag, batches, inserts, dead letters and API latency', () => {
   expect(board.panels.map(({ title }) => title)).toEqual(
     expect.arrayContaining([
