@@ -95,6 +95,10 @@ export function materialiseMetrics(
     },
     deadLetter: (what) => deadLetters.inc({ what: what.slice(0, 40) }),
     assigned: (partitions) => {
+      // Another process may have applied more of those that come back: nothing is known of them until their next batch.
+      for (const [topic, ofTopic] of partitions)
+        for (const partition of ofTopic)
+          if (own.get(topic)?.includes(partition) !== true) next.delete(`${topic}/${partition}`);
       own = partitions;
       slot.reset();
     },

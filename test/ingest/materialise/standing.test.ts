@@ -96,3 +96,27 @@ test('partitions of readings, which have no markers, have no metric of the appli
     { labels: { topic: 'accounts' }, value: 0 },
   ]);
 });
+
+test('the lag of a partition that comes back begins anew; that of one that stayed goes on', async () => {
+  const registry = createRegistry('materialise');
+  let end = 10n;
+  const metrics = materialiseMetrics(registry, async () => new Map([0, 1].map((at) => [at, end])));
+  const apply = metrics.measured(async () => {});
+  const assigned = (...partitions: number[]) =>
+    metrics.assigned(new Map([['accounts' as Topic, partitions]]));
+  const lag = async () => {
+    const values = (await registry.getSingleMetric('materialise_consumer_lag')?.get())?.values ?? [];
+    return Object.fromEntries(values.map(({ labels, value }) => [labels.partition, value]));
+  };
+  assigned(0, 1);
+  for (const partition of [0, 1])
+    await apply(batchOf('accounts', logOf([marker(9_100n)], 7n), { partition }));
+  expect(await lag()).toEqual({ 0: 2, 1: 2 });
+  // Another process applies partition 0 meanwhile.
+  assigned(1);
+  end = 50_000n;
+  assigned(0, 1);
+  expect(await lag()).toEqual({ 1: 49_992 });
+  await apply(batchOf('accounts', logOf([marker(9_101n)], 49_998n), { partition: 0 }));
+  expect(await lag()).toEqual({ 0: 1, 1: 49_992 });
+});
