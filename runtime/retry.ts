@@ -10,6 +10,13 @@ export function backoffMs(attempt: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt, 16)) * (0.5 + Math.random() / 2);
 }
 
+export interface RetryOptions {
+  signal: AbortSignal;
+  logger: Logger;
+  /** Told what is being done, and after each failure why it was not. */
+  onWait?(words: string): void;
+}
+
 /**
  * Tries until it works; null where the signal is aborted first.
  * @throws ConfigError, which trying again does not mend.
@@ -17,14 +24,16 @@ export function backoffMs(attempt: number): number {
 export async function retryUntilDone<T>(
   what: string,
   task: () => Promise<T>,
-  { signal, logger }: { signal: AbortSignal; logger: Logger },
+  { signal, logger, onWait }: RetryOptions,
 ): Promise<T | null> {
+  onWait?.(what);
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     try {
       return await task();
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       logger.warn({ what, attempt, error: messageOf(error) }, 'trying again');
+      onWait?.(`${what}: ${messageOf(error)}`);
       await pause(backoffMs(attempt), signal);
     }
   }

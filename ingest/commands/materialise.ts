@@ -8,6 +8,7 @@ import { whileSchemaIsKnown } from '../../clickhouse/schema/while-schema-is-know
 import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { required } from '../../runtime/config/config.ts';
 import { messageOf } from '../../runtime/errors.ts';
+import { beginWait } from '../../runtime/process/readiness.ts';
 import { runService, type Service } from '../../runtime/process/service.ts';
 import { retryUntilDone } from '../../runtime/retry.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
@@ -72,10 +73,10 @@ async function consume(
   metrics: MaterialiseMetrics,
 ): Promise<void> {
   const prefix = config.kafkaTopicPrefix;
-  const counted = await retryUntilDone('looking for the topics', () => partitionsOf(kafka, prefix), {
-    logger,
-    signal,
-  });
+  const wait = beginWait();
+  needs('consumer group', wait.probe);
+  const options = { logger, signal, onWait: wait.tell };
+  const counted = await retryUntilDone('looking for the topics', () => partitionsOf(kafka, prefix), options);
   if (counted === null) return;
   const { accounts, transactions } = counted;
   await retryUntilDone(
@@ -87,18 +88,16 @@ async function consume(
       if (applied.size === 0) await assertLogOfProgram(kafka, prefix, () => appliedMarkers(store));
       await assertSameLog(kafka, prefix, store.database, applied);
     },
-    { logger, signal },
+    options,
   );
-  await retryUntilDone('declaring partitions', () => declarePartitions(store, { accounts, transactions }), {
-    logger,
-    signal,
-  });
+  const declared = { accounts, transactions };
+  await retryUntilDone('declaring partitions', () => declarePartitions(store, declared), options);
   const group = materialiserGroup(prefix, store.database);
   await retryUntilDone(
     'looking for the place in the log',
     async () =>
       warnOfLostGroupOffsets(kafka, { prefix, group, applied: await appliedOffsets(store), logger }),
-    { logger, signal },
+    options,
   );
   const writer = createKafkaWriter(kafka, prefix);
   const materialise = createMaterialiser({
@@ -108,21 +107,18 @@ async function consume(
     onDeadLetter: ({ what }) => metrics.deadLetter(what),
     onTakenOver: metrics.takenOver,
   });
-  let lacks: string | null = 'the group has not given this process its partitions';
+  wait.tell('the group has not given this process its partitions');
   let isFirst = false;
-  needs('consumer group', async () => {
-    if (lacks !== null) throw new Error(lacks);
-  });
   const reader = createKafkaReader(kafka, {
-    ...{ prefix, group, logger, declared: { accounts, transactions } },
+    ...{ prefix, group, logger, declared },
     onAssigned: (assignment) => {
-      lacks = null;
+      wait.tell(null);
       const own = assignmentByTopic(prefix, assignment);
       isFirst = own.get('accounts')?.includes(0) ?? false;
       metrics.assigned(own);
     },
     onEnded: (error) => {
-      lacks = `this process has no partitions: ${messageOf(error)}`;
+      wait.tell(`this process has no partitions: ${messageOf(error)}`);
       isFirst = false;
     },
   });

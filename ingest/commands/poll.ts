@@ -3,6 +3,7 @@ import { ofIndexedChain } from '../../clickhouse/queries/progress/indexed-chain.
 import { appliedMarkers } from '../../clickhouse/queries/progress/stream-store.ts';
 import { followConfigured, notOpenedYet } from '../../clickhouse/serving/follow-serving.ts';
 import { required } from '../../runtime/config/config.ts';
+import { beginWait } from '../../runtime/process/readiness.ts';
 import { runService } from '../../runtime/process/service.ts';
 import { createRpc } from '../../runtime/rpc/rpc.ts';
 import { openKafka } from '../log/kafka/open.ts';
@@ -31,6 +32,8 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
   const counted = pollMetrics(writer, registry);
   needs('ClickHouse', notOpenedYet);
   await followConfigured(config, { logger, signal }, async (store, stop) => {
+    const wait = beginWait();
+    needs('log', wait.probe);
     needs('ClickHouse', () => store.query('SELECT 1'));
     const ofChain = ofIndexedChain(
       rpc,
@@ -39,7 +42,9 @@ await runService('poll', COMMAND, async ({ config, logger, registry, signal, nee
     );
     // Readings name no program: in the log of another one they would be served as its newest.
     const applied = () => appliedMarkers(store);
-    await assertLogOfProgramOnceReachable(kafka, config.kafkaTopicPrefix, applied, { logger, signal: stop });
+    const options = { logger, signal: stop, onWait: wait.tell };
+    await assertLogOfProgramOnceReachable(kafka, config.kafkaTopicPrefix, applied, options);
+    wait.tell(null);
     await runPollers({ config, store, ...counted, rpc: ofChain, logger, signal: stop });
   });
   await writer.close();

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { redacted } from '../config/secrets.ts';
 
 /** Asks something that a process needs; throws where it does not answer as it should. */
 export type Probe = () => Promise<unknown>;
@@ -9,6 +10,27 @@ export type Readiness = () => Promise<string[]>;
 /** What a probe throws to have its message shown beside its name. */
 export class NotReadyError extends Error {
   override name = 'NotReadyError';
+}
+
+/** What a process still waits for, in words for `/ready`; null once it waits no more. */
+export interface Wait {
+  tell(words: string | null): void;
+  probe: Probe;
+}
+
+const MOST_WORDS = 300;
+
+/** A wait that has begun. Its words may hold what a server answered: they are shown cut, and without secrets. */
+export function beginWait(): Wait {
+  let waits: string | null = 'not begun yet';
+  return {
+    tell: (words) => {
+      waits = words;
+    },
+    probe: async () => {
+      if (waits !== null) throw new NotReadyError(redacted(waits).slice(0, MOST_WORDS));
+    },
+  };
 }
 
 const ANSWER_WITHIN_MS = 2_000;

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createRegistry, type MetricsServer, serveMetrics } from '../../runtime/process/metrics.ts';
+import { beginWait, createReadiness } from '../../runtime/process/readiness.ts';
 
 let server: MetricsServer | null = null;
 afterEach(() => server?.close());
@@ -17,6 +18,19 @@ test('metrics, liveness and readiness are served, and readiness names what is mi
   expect((await get('/ready')).status).toBe(200);
   expect((await get('/else')).status).toBe(404);
   expect((await get('/live', 'POST')).status).toBe(405);
+});
+
+test('readiness shows what a process waits for, cut and without logins of addresses, until it waits no more', async () => {
+  const { tell, probe } = beginWait();
+  const missing = () => createReadiness(new Map([['log', probe]]))();
+  expect(await missing()).toEqual(['log: not begun yet']);
+  tell(`looking for topics: http://us:hidden@kafka does not answer ${'x'.repeat(1_000)}`);
+  const [words] = await missing();
+  expect(words).toMatch(/^log: looking for topics: .*kafka does not answer x+$/);
+  expect(words).not.toContain('hidden');
+  expect(words?.length).toBeLessThan(400);
+  tell(null);
+  expect(await missing()).toEqual([]);
 });
 
 test('a port that is taken fails with a ConfigError that names METRICS_PORT', async () => {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AppliedMarker } from '../../../clickhouse/queries/progress/stream-store.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
-import type { Logger } from '../../../runtime/process/log.ts';
-import { retryUntilDone } from '../../../runtime/retry.ts';
+import { type RetryOptions, retryUntilDone } from '../../../runtime/retry.ts';
 import type { LogPosition } from '../port.ts';
 import { decodeRecord, UnreadableRecordError } from '../record-codec.ts';
 import { TOPICS_OF } from '../topics.ts';
@@ -85,7 +84,7 @@ export const assertLogOfProgramOnceReachable = (
   client: KafkaClient,
   prefix: string,
   applied: () => Promise<ReadonlyMap<string, AppliedMarker>>,
-  options: { logger: Logger; signal: AbortSignal },
+  options: RetryOptions,
 ): Promise<boolean | null> =>
   retryUntilDone(
     'asking of which program the log is',

@@ -12,9 +12,11 @@ import { readConfig } from '../../../runtime/config/config.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
 import { openLog } from '../../../start/log.ts';
 import { awaited, PATIENCE_MS } from '../../support/awaited.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase, urlOf } from '../../support/database.ts';
+import { freePort } from '../../support/free-port.ts';
 import { brokerMissing } from '../../support/kafka.ts';
 import { loginBrokers, sharedBrokers } from '../../support/servers-of-run.ts';
+import { readyOf, startCommand } from '../support/command-child.ts';
 import { accountRecord, markerRecord, transactionRecord } from '../support/records.ts';
 
 const missing = brokerMissing() ?? (process.env.KAFKA_BROKERS === undefined ? null : 'brokers were given');
@@ -172,6 +174,28 @@ describe.skipIf(missing !== null)(`a Kafka login${missing === null ? '' : ` (${m
     const log = await opening;
     expect(await log.position()).toEqual({ slot: 1n, followed: 1n });
     await log.close();
+  });
+
+  test('without the right to join groups: materialise is not ready and says so, until the right is granted', async () => {
+    const prefix = await logWith('groups', AclOperationTypes.DESCRIBE);
+    // The groups in which it asks of which program the log is.
+    await grant(`${prefix}-accounts-position`, 'groups', AclOperationTypes.ALL);
+    const [store, port] = [await freshDatabase(), await freePort()];
+    onTestFinished(() => store.close());
+    const { child, ended } = startCommand('materialise', {
+      ...(await envOf(prefix)),
+      ...{ CLICKHOUSE_URL: urlOf(store), HOST: '127.0.0.1', METRICS_PORT: String(port) },
+    });
+    onTestFinished(async () => {
+      child.kill('SIGKILL');
+      await ended;
+    });
+    const why = /^consumer group: this process has no partitions: Not authorized to access group/;
+    await awaited(async () =>
+      expect(await readyOf(port)).toEqual({ ready: false, missing: [expect.stringMatching(why)] }),
+    );
+    await grant(prefix, 'groups', AclOperationTypes.ALL);
+    await awaited(async () => expect(await readyOf(port)).toEqual({ ready: true, missing: [] }));
   });
 
   test('without the right to read the topics: the reader reports that it is not authorized', async () => {

@@ -13,7 +13,7 @@ export interface Ended {
 
 /** Starts the process of `npm run <command>`. `said` returns its standard error so far. */
 export function startCommand(
-  command: 'backfill' | 'ingest' | 'materialise' | 'replay',
+  command: 'backfill' | 'ingest' | 'materialise' | 'poll' | 'replay',
   env: Record<string, string>,
   args: string[] = [],
 ): { child: ChildProcess; said: () => string; ended: Promise<Ended> } {
@@ -33,4 +33,13 @@ export function startCommand(
     child.once('close', (code, signal) => resolve({ code, signal, out, err })),
   );
   return { child, said: () => err, ended };
+}
+
+/** What a process answers at `/ready` on this METRICS_PORT, as far as tests look at it. */
+export async function readyOf(port: number): Promise<{ ready: boolean; missing: string[] }> {
+  const { ready, missing } = (await (await fetch(`http://127.0.0.1:${port}/ready`)).json()) as {
+    ready: boolean;
+    missing: string[];
+  };
+  return { ready, missing };
 }
