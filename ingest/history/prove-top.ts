@@ -5,7 +5,9 @@ import { signaturePages } from './signature-pages.ts';
 
 /**
  * A node writes its address index after its slots are visible: once it is so many slots past a gap, the index has all
- * of that.
+ * of that. At `confirmed` that is also about as deep as a slot has to lie to be final. A transaction of a fork that is
+ * dropped all the same is struck out, and what was missed for it is read, as the comparison with the chain lists these
+ * slots anew once they lie deeper.
  */
 export const SETTLED_AFTER = 32n;
 
@@ -13,6 +15,8 @@ export interface TopOptions {
   rpc: Rpc;
   programId: string;
   signal: AbortSignal;
+  /** A node that has not come to this slot is not asked. */
+  minContextSlot: bigint;
 }
 
 /** The slot that a node must have come to for its list of the gap to count. @throws RpcError, NotSettledError */
@@ -24,30 +28,25 @@ export async function settledSlot(gap: Gap, rpc: Rpc): Promise<bigint> {
 }
 
 /**
- * Lists the top of a gap a second time, finalized transactions only: what only one of both lists has proves that the
- * index of a node was not whole.
+ * Lists the top of a gap a second time, maybe from another node behind the same address: what only one of both lists
+ * has proves that the index of a node was not whole, or that a fork was dropped in between.
  * @param listed the first signatures of the gap, newest first
  * @param whole whether those are all of the gap
- * @returns the lowest final signature above the gap; null where there is none
+ * @returns the lowest signature above the gap; null where there is none
  * @throws RpcError, HistoryUnavailableError
  */
 export async function proveTop(
   gap: Gap,
   listed: readonly SignatureInfo[],
   whole: boolean,
-  { rpc, programId, signal }: TopOptions,
+  { rpc, programId, signal, minContextSlot }: TopOptions,
 ): Promise<string | null> {
   const lowest = whole ? gap.fromSlot : (listed.at(-1)?.slot ?? gap.fromSlot);
   const first = new Set(listed.map(({ signature }) => signature));
   const found = new Set<string>();
   const { before = null } = gap;
   let above: string | null = null;
-  const pages = signaturePages({
-    ...{ rpc, address: programId, before, minContextSlot: gap.toSlot, downTo: lowest, signal },
-    // A place is final itself, so that below one both lists are the same; and a list of what is final may reach less
-    // far back.
-    ...(before === null ? { commitment: 'finalized' as const } : {}),
-  });
+  const pages = signaturePages({ rpc, address: programId, before, minContextSlot, downTo: lowest, signal });
   try {
     for await (const page of pages) {
       for (const { signature, slot } of page.signatures) {
@@ -66,8 +65,6 @@ export async function proveTop(
   }
   const missing = listed.find(({ signature }) => !found.has(signature));
   if (missing !== undefined)
-    throw new HistoryUnavailableError(
-      `the finalized list lacks ${missing.signature}, which the first list has`,
-    );
+    throw new HistoryUnavailableError(`the second list lacks ${missing.signature}, which the first list has`);
   return above;
 }

@@ -1,7 +1,7 @@
 import { RetryableError } from '../../runtime/errors.ts';
 import { NotKeptError, RpcError } from '../../runtime/rpc/error.ts';
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
-import type { Commitment, Rpc } from '../../runtime/rpc/rpc.ts';
+import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import { PlaceUnknownError, PrunedError } from './gap.ts';
 
 /** One step down the list of an address. */
@@ -23,7 +23,6 @@ export interface PagesOptions {
   address: string;
   /** A signature with an older one behind it, or null for the newest. */
   before: string | null;
-  commitment?: Commitment;
   /** A node that has not come to this slot is not asked. */
   minContextSlot: bigint;
   /**
@@ -126,16 +125,12 @@ async function listFrom(
 }
 
 async function askFor(
-  { rpc, address, commitment, minContextSlot }: PagesOptions,
+  { rpc, address, minContextSlot }: PagesOptions,
   keptFrom: bigint | null,
   before: string | null,
   limit: number,
 ): Promise<SignatureInfo[]> {
-  const read = {
-    minContextSlot,
-    ...(commitment === undefined ? {} : { commitment }),
-    ...(keptFrom === null ? {} : { keptFrom }),
-  };
+  const read = { minContextSlot, ...(keptFrom === null ? {} : { keptFrom }) };
   try {
     return await rpc.getSignaturesForAddress(address, before, limit, read);
   } catch (error) {

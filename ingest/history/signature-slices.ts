@@ -69,7 +69,8 @@ export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGen
     const lowest = page.signatures.at(-1)?.slot;
     const ended = page.isLast || keptFrom !== null || (lowest !== undefined && lowest < fromSlot);
     if (!proved && (listed.length > 0 || ended)) {
-      above = (await proveTop({ ...gap, fromSlot: keptFrom ?? fromSlot }, listed, ended, options)) ?? above;
+      const top = { ...gap, fromSlot: keptFrom ?? fromSlot };
+      above = (await proveTop(top, listed, ended, { ...options, minContextSlot })) ?? above;
       proved = true;
     }
     const all = [...held, ...listed].filter(({ slot }) => slot >= (keptFrom ?? 0n));

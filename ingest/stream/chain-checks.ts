@@ -1,5 +1,5 @@
 import type { Logger } from '../../runtime/process/log.ts';
-import type { Rpc } from '../../runtime/rpc/rpc.ts';
+import type { Commitment, Rpc } from '../../runtime/rpc/rpc.ts';
 import { dateStatesForever } from '../history/date-states.ts';
 import { settleProfitsForever } from '../history/settle-profits.ts';
 import type { LogWriter } from '../log/port.ts';
@@ -10,6 +10,7 @@ import type { StreamStore } from './stored-state.ts';
 export interface ChainChecksOptions {
   store: StreamStore;
   rpc: Rpc;
+  commitment: Commitment;
   log: LogWriter;
   programId: string;
   startSlot: bigint;
@@ -32,6 +33,7 @@ export interface ChainChecksOptions {
 export function checkAgainstChain({
   store,
   programId,
+  commitment,
   late,
   onVerified,
   onUnread,
@@ -45,7 +47,7 @@ export function checkAgainstChain({
   if (sweeps !== undefined) void settleProfitsForever({ ...common, store: sweeps, verifiedSlot, openGaps });
   void verifyForever({
     ...common,
-    ...{ programId, late, accounts, openGaps, onVerified, onUnread, store: verification },
+    ...{ programId, commitment, late, accounts, openGaps, onVerified, onUnread, store: verification },
     applied: store.applied ?? (async () => (await store.position())?.slot ?? null),
   });
 }

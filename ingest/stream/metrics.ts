@@ -43,7 +43,7 @@ export function streamMetrics(registry: Registry): {
   });
   const verified = new Gauge({
     name: 'stream_verified_slot',
-    help: 'Up to which slot what is stored was compared with what is final on the chain.',
+    help: 'Up to which slot what is stored was compared with the chain.',
     registers,
   });
   const mended = new Counter({

@@ -162,7 +162,7 @@ export async function runStream(options: StreamOptions): Promise<void> {
       openGap: addGap,
     });
     checkAgainstChain({
-      ...{ store, rpc, log, programId, startSlot, late, logger, signal },
+      ...{ store, rpc, commitment, log, programId, startSlot, late, logger, signal },
       ...(options.verifyEveryMs === undefined ? {} : { everyMs: options.verifyEveryMs }),
       onVerified: (found) => report({ type: 'verified', ...found }),
       onUnread: gaps.unread,

@@ -36,7 +36,7 @@ export async function assertNotOnChainInEveryRound(
     await pause(options.apartMs, options.signal);
     const again = await listWindow(options);
     if (differenceOf(again, ghosts).ghosts.length < ghosts.length)
-      throw new HistoryUnavailableError('the finalized list has a transaction that it lacked a moment ago');
+      throw new HistoryUnavailableError('the list has a transaction that it lacked a moment ago');
     await assertNotOnChain(ghosts, listed, options);
   }
 }

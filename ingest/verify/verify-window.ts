@@ -1,8 +1,21 @@
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
-import type { Rpc } from '../../runtime/rpc/rpc.ts';
+import type { Commitment, Rpc } from '../../runtime/rpc/rpc.ts';
 import { SYSTEM_PROGRAM } from '../../schemas/solana/system-program.ts';
 import { HistoryUnavailableError, PlaceUnknownError } from '../history/gap.ts';
+import { SETTLED_AFTER } from '../history/prove-top.ts';
 import { signaturePages } from '../history/signature-pages.ts';
+
+/**
+ * Slots that the comparison stays behind the tip. What it strikes out is struck for good, and it comes to no slot twice
+ * by itself: the index of each node has to be whole there, and what is listed has to stay. At `confirmed` a fork may
+ * still be dropped until a slot has 32 blocks on top of it, and is final: 64 slots have them even where every other one
+ * is skipped. Where a fork is dropped that lay deeper, by a restart of the cluster, the stream brings other blocks, and
+ * their slots are compared again.
+ */
+export const BEHIND_TIP: Record<Commitment, bigint> = {
+  confirmed: 32n + SETTLED_AFTER,
+  finalized: SETTLED_AFTER,
+};
 
 /** A transaction by what both the chain and the index know of it; the optional fields are the index's alone. */
 export interface PlacedTransaction {
@@ -62,6 +75,7 @@ export function differenceOf<T extends PlacedTransaction>(
 
 export interface WindowOptions {
   rpc: Rpc;
+  commitment: Commitment;
   programId: string;
   fromSlot: bigint;
   toSlot: bigint;
@@ -70,7 +84,7 @@ export interface WindowOptions {
   signal: AbortSignal;
 }
 
-/** The finalized transactions of the window, newest first. @throws RpcError, HistoryUnavailableError */
+/** The transactions of the window, newest first. @throws RpcError, HistoryUnavailableError */
 export async function listWindow(options: WindowOptions): Promise<SignatureInfo[]> {
   try {
     return await listFrom(options.behind, options);
@@ -83,11 +97,8 @@ export async function listWindow(options: WindowOptions): Promise<SignatureInfo[
 
 async function listFrom(before: string | null, options: WindowOptions): Promise<SignatureInfo[]> {
   const { rpc, programId, fromSlot, toSlot, signal } = options;
-  const pages = signaturePages({
-    ...{ rpc, address: programId, before, minContextSlot: toSlot, signal },
-    commitment: 'finalized',
-    downTo: fromSlot,
-  });
+  const minContextSlot = leastSlot(options);
+  const pages = signaturePages({ rpc, address: programId, before, minContextSlot, downTo: fromSlot, signal });
   const listed: SignatureInfo[] = [];
   for await (const { signatures, isLast } of pages) {
     listed.push(...signatures.filter(({ slot }) => slot >= fromSlot && slot <= toSlot));
@@ -96,6 +107,13 @@ async function listFrom(before: string | null, options: WindowOptions): Promise<
   }
   throw new HistoryUnavailableError('stopped while listing');
 }
+
+/**
+ * The slot that a node must have come to for its answers about a window to count, of several behind one address too: at
+ * `confirmed` so far past it that what it has there stays. It may be a little behind the one that told the tip.
+ */
+const leastSlot = ({ commitment, toSlot }: Pick<WindowOptions, 'commitment' | 'toSlot'>): bigint =>
+  toSlot + BEHIND_TIP[commitment] - SETTLED_AFTER;
 
 /** A slot that was made twice may leave so many. */
 const FEW = 50;
@@ -110,18 +128,20 @@ const ASKED = 3;
 export async function assertNotOnChain(
   ghosts: readonly PlacedTransaction[],
   listed: number,
-  { rpc, programId }: Pick<WindowOptions, 'rpc' | 'programId'>,
+  options: Pick<WindowOptions, 'rpc' | 'programId' | 'commitment' | 'toSlot'>,
 ): Promise<void> {
+  const { rpc, programId } = options;
   if (ghosts.length > FEW && ghosts.length > listed)
     throw new HistoryUnavailableError(
       `the chain of SOLANA_RPC_URL lacks ${ghosts.length} stored transactions: it is another, or keeps no history`,
     );
-  for (const slot of new Set(ghosts.map((ghost) => ghost.slot))) await mustBeIndexed(slot, rpc, programId);
+  for (const slot of new Set(ghosts.map((ghost) => ghost.slot)))
+    await mustBeIndexed(slot, leastSlot(options), rpc, programId);
   for (const { signature, slot } of ghosts) {
     for (let asked = 0; asked < ASKED; asked += 1) {
-      const found = await rpc.getTransaction(signature, { commitment: 'finalized' });
+      const found = await rpc.getTransaction(signature);
       if (found !== null && found.slot === Number(slot))
-        throw new HistoryUnavailableError(`the list of what is final lacks ${signature} of slot ${slot}`);
+        throw new HistoryUnavailableError(`the list lacks ${signature} of slot ${slot}`);
     }
   }
 }
@@ -136,8 +156,13 @@ const BUSY = ['Vote111111111111111111111111111111111111111', SYSTEM_PROGRAM];
  * An index is written in the order of the blocks, lists and transactions at once: its newest entry tells how far it is.
  * A node that never lists anything of the busy addresses is believed where the program itself rests.
  */
-async function mustBeIndexed(slot: bigint, rpc: Rpc, programId: string): Promise<void> {
-  const read = { commitment: 'finalized', minContextSlot: slot, keptFrom: slot, processedAt: slot } as const;
+async function mustBeIndexed(
+  slot: bigint,
+  minContextSlot: bigint,
+  rpc: Rpc,
+  programId: string,
+): Promise<void> {
+  const read = { minContextSlot, keptFrom: slot, processedAt: slot } as const;
   let listsBusy = false;
   for (const address of [programId, ...BUSY]) {
     const [newest] = await rpc.getSignaturesForAddress(address, null, 1, read);

@@ -2,7 +2,7 @@ import { messageOf } from '../../runtime/errors.ts';
 import { createBucket } from '../../runtime/outside/bucket.ts';
 import { pause } from '../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../runtime/process/log.ts';
-import type { Rpc } from '../../runtime/rpc/rpc.ts';
+import type { Commitment, Rpc } from '../../runtime/rpc/rpc.ts';
 import type { StruckTransaction } from '../../schemas/records.ts';
 import { decodeKey } from '../../schemas/solana/base58.ts';
 import type { Gap } from '../history/gap.ts';
@@ -16,7 +16,7 @@ import { BEFORE_ALL, createLateSlots, type LateSlots } from './late-slots.ts';
 import { createOpenSlots, type OpenSlots } from './open-slots.ts';
 import { readMissing } from './read-missing.ts';
 import { settleDoubts } from './settle-doubts.ts';
-import { differenceOf, listWindow, type PlacedTransaction } from './verify-window.ts';
+import { BEHIND_TIP, differenceOf, listWindow, type PlacedTransaction } from './verify-window.ts';
 import { createWindowReader } from './window-reader.ts';
 
 /** What is stored, as far as the comparison with the chain needs it. */
@@ -35,6 +35,8 @@ export interface VerificationStore {
 
 export interface VerifyOptions {
   rpc: Rpc;
+  /** What `rpc` reads at: how deep a slot has to lie to be compared follows from it. */
+  commitment: Commitment;
   /** The client for requests about what is to be struck out; default: `rpc`. */
   ghostsRpc?: Rpc;
   log: Pick<LogWriter, 'append'>;
@@ -65,8 +67,6 @@ export interface Verified {
   more: boolean;
 }
 
-/** Slots that the comparison stays behind what is final, so that the index of a node is whole there. */
-const BEHIND_FINAL = 32n;
 /** Half an hour of the chain. */
 const WINDOW = 5_000n;
 /**
@@ -86,7 +86,7 @@ const EVERY_MS = 30_000;
 const AT_TIP_MS = 5_000;
 
 /**
- * Compares what is stored with what is final on the chain, window by window, until the signal aborts: what is missing
+ * Compares what is stored with what lies deep enough in the chain to stay, window by window, until the signal aborts: what is missing
  * is read, what the chain does not have is struck out. It goes on behind the slot that the log was last told to be
  * verified.
  */
@@ -157,7 +157,7 @@ async function verifyWindow(
   const { fromSlot, toSlot, slot, marker, more } = window;
   const behind = await store.signatureBehind(toSlot);
   const isClosed = (one: { slot: bigint }) => !window.open.has(one.slot);
-  const where = { rpc, programId, fromSlot, toSlot, behind, signal };
+  const where = { rpc, programId, fromSlot, toSlot, behind, signal, commitment: options.commitment };
   const all = await listWindow(where);
   const listed = all.filter(isClosed);
   const stored = (await store.storedBetween(fromSlot, toSlot)).filter(isClosed);
@@ -209,7 +209,7 @@ interface Window {
 }
 
 async function nextWindow(
-  { rpc, store, startSlot, applied, openGaps, late, open }: VerifyOptions,
+  { rpc, commitment, store, startSlot, applied, openGaps, late, open }: VerifyOptions,
   told: bigint | null,
 ): Promise<Window | null> {
   const [stored, marker, gaps] = await Promise.all([store.verifiedSlot(), applied(), openGaps()]);
@@ -220,11 +220,11 @@ async function nextWindow(
   const first = from === null ? startSlot : from + 1n - (told === null ? AGAIN : 0n);
   const again = late?.lowest(marker) ?? first;
   const fromSlot = higher(again < first ? again : first, startSlot) as bigint;
-  const final = await rpc.getSlot({ commitment: 'finalized' });
+  const highest = await rpc.getSlot();
   const next = await store.nextSlot(fromSlot);
   // Slots without events come on top: a window ends WINDOW slots after the next event, or at the tip.
   const ends = gaps.filter((gap) => !isOfOne(gap)).map((gap) => gap.fromSlot - 1n);
-  const tip = [marker, final - BEHIND_FINAL, ...ends].reduce(lower);
+  const tip = [marker, highest - BEHIND_TIP[commitment], ...ends].reduce(lower);
   const toSlot = next === null ? tip : lower(tip, next + WINDOW);
   if (toSlot < fromSlot) return null;
   return { fromSlot, toSlot, slot: higher(toSlot, from) as bigint, marker, open: ofOne, more: toSlot < tip };

@@ -43,7 +43,7 @@ export function rpcOver(pool: RpcPool, timeoutMs: number, options: RpcOptions): 
     });
 
   const config = (read: ReadOptions = {}, more: Record<string, unknown> = {}) => ({
-    commitment: read.commitment ?? options.commitment,
+    commitment: options.commitment,
     ...(read.minContextSlot === undefined ? {} : { minContextSlot: Number(read.minContextSlot) }),
     ...more,
   });

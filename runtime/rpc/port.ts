@@ -3,7 +3,6 @@ import type { RpcAccount, SignatureInfo, SlotBounds } from './replies.ts';
 export type Commitment = 'confirmed' | 'finalized';
 
 export interface ReadOptions extends SlotBounds {
-  commitment?: Commitment;
   /** For signatures: only a node that keeps history from this slot on may answer. */
   keptFrom?: bigint;
   /** For signatures: only a node that has processed the blocks about this slot, not jumped over them, may answer. */

@@ -24,9 +24,10 @@ const errorOf = (promise: Promise<unknown>) =>
     (error: RpcError) => error,
   );
 
-test('an account is read with its context slot, at the commitment and the slot that were asked for', async () => {
-  const rpc = await rpcAnswering(result({ context: { slot: 42 }, value: ACCOUNT }));
-  const read = await rpc.getAccountInfo(KEY, { commitment: 'finalized', minContextSlot: 40n });
+test("an account is read with its context slot, at the client's commitment and the slot that was asked for", async () => {
+  const answer = result({ context: { slot: 42 }, value: ACCOUNT });
+  const rpc = await rpcAnswering(answer, { commitment: 'finalized' });
+  const read = await rpc.getAccountInfo(KEY, { minContextSlot: 40n });
   expect(read.slot).toBe(42n);
   expect(read.account).toMatchObject({ lamports: 5n, owner: new Uint8Array(32).fill(7) });
   expect(Buffer.from(read.account?.data ?? []).toString()).toBe('abc');

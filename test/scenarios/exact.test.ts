@@ -203,7 +203,7 @@ describe(`every route equals the ledger (SCENARIO_SEED=${SEED})`, () => {
       await harness.until(async () => {
         for (let slots = 0; slots < 8; slots += 1) await chain.produce([]);
         return BigInt((await statusOf()).indexer.verifiedSlot ?? 0) >= haunted;
-      }, 'what is final was compared with the chain');
+      }, 'the index was compared with the chain');
       await harness.expectExact(part());
     },
     LIMIT_MS,

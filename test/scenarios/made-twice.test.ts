@@ -35,14 +35,14 @@ async function live(slots: number): Promise<void> {
 const indexer = async () => ((await harness.get('/status')) as unknown as Status).indexer;
 const verified = async () => BigInt((await indexer()).verifiedSlot ?? 0);
 
-/** Waits until final slots were compared with the chain and the accounts to be read again were asked for. */
+/** Waits until all slots so far were compared with the chain and the accounts to be read again were asked for. */
 async function compared(): Promise<void> {
   const last = chain.tip().slot;
   await harness.until(async () => {
     for (let slots = 0; slots < 20 && chain.tip().slot < last + SWEPT_SLOTS; slots += 1)
       await chain.produce([]);
     return chain.tip().slot >= last + SWEPT_SLOTS && (await verified()) >= last;
-  }, 'what is final was compared with the chain');
+  }, 'the index was compared with the chain');
 }
 
 /**

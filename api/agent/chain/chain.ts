@@ -175,10 +175,9 @@ function ownAccount(account: RpcAccount, program: Uint8Array): ProgramAccount | 
 /** Asks up to three times, and waits about a slot in between for a node that is behind. */
 async function newEnough(rpc: Rpc, address: string, { least, most }: { least: bigint; most: bigint | null }) {
   const options = {
-    commitment: 'confirmed',
     ...(least === 0n ? {} : { minContextSlot: least }),
     ...(most === null ? {} : { mostContextSlot: most }),
-  } as const;
+  };
   let failure: unknown;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     try {

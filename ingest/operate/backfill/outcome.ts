@@ -15,7 +15,7 @@ export function outcome({ accounts, transactions, closed, left }: Backfilled, be
 const whyOpen = ({ fromSlot }: Gap, begin: bigint): string =>
   fromSlot < begin
     ? `it begins before slot ${begin}; run it again with --from-slot ${fromSlot}`
-    : 'it ends behind what was final as this began; ingest reads it, or run it again later';
+    : 'it ends less than 32 slots before the tip that there was as this began; ingest reads it, or run it again later';
 
 /** A line for each thing that should have been read and was not, with what is to be done; none where all was read. */
 export function unreadLines({ unlisted, isPart, leftOut, unread }: Backfilled): string[] {

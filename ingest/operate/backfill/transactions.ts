@@ -38,8 +38,8 @@ export interface BackfilledTransactions {
 }
 
 /**
- * Reads transactions from what is final now back to `fromSlot`: where an earlier run was ended, what it has left, and
- * then what came since it began.
+ * Reads transactions from 32 slots before the tip back to `fromSlot`: where an earlier run was ended, what it has left,
+ * and then what came since it began.
  * @param chain where the node stands, and its first block
  * @returns null where the signal was given first
  */

@@ -4,6 +4,7 @@ import { createRpcNode, type RpcNode } from '../../../runtime/rpc/node.ts';
 import type { Rpc } from '../../../runtime/rpc/port.ts';
 import { parseReply, slotOf } from '../../../runtime/rpc/replies.ts';
 import { isTooLarge, MAX_BYTES } from '../../../runtime/rpc/reply-bounds.ts';
+import { SETTLED_AFTER } from '../../history/prove-top.ts';
 import { type Finding, note } from './finding.ts';
 import { checkReads, listSome } from './rpc-reads.ts';
 import { type Ask, checkTransactions } from './rpc-transactions.ts';
@@ -47,10 +48,11 @@ export async function checkRpcBehaviour(
     const slot = await ask('getSlot', [{ commitment }], slotOf);
     if (slot !== null) slots.push(slot);
   }
-  const { listed, finding } = await listSome(programId, ask);
+  const { listed, finding } = await listSome(programId, commitment, ask);
+  const [lowest = 0n] = slots.toSorted((a, b) => Number(a - b));
   const found = [
     finding,
-    ...(await checkTransactions(listed, ask)),
+    ...(await checkTransactions(listed, { commitment, settledTo: lowest - SETTLED_AFTER }, ask)),
     ...(await checkReads(programId, commitment, ask)),
   ];
   const waitS = Math.ceil(node.waitMs() / 1000);

@@ -39,15 +39,16 @@ export async function checkReads(programId: string, commitment: string, ask: Ask
 const LIMITS = [1_000, 100, 10] as const;
 const LISTED = 200;
 
-/** The newest transactions of the program that are final, and a finding on how the node lists them. */
+/** The newest transactions of the program, and a finding on how the node lists them. */
 export async function listSome(
   programId: string,
+  commitment: string,
   ask: Ask,
 ): Promise<{ listed: SignatureInfo[]; finding: Finding | null }> {
   let refused: string | null = null;
   for (const limit of LIMITS) {
     try {
-      const params = [programId, { commitment: 'finalized', limit }];
+      const params = [programId, { commitment, limit }];
       const page = await ask('getSignaturesForAddress', params, (result) =>
         signaturePage(result, limit),
       ).catch(askForSmallerPage(limit));

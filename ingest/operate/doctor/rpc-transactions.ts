@@ -15,12 +15,21 @@ const ASKED = 8;
 
 type Answer = Record<string, unknown> | 'none';
 
+interface Reading {
+  commitment: string;
+  /** A node that is late need not have later transactions, which another one behind its address has listed. */
+  settledTo: bigint;
+}
+
 /** Reads some of the transactions that a node lists, and tells what is not as it should be. */
 export async function checkTransactions(
   listed: readonly SignatureInfo[],
+  reading: Reading,
   ask: Ask,
 ): Promise<(Finding | null)[]> {
-  const { answers, version, untold } = await answersTo(spread(listed), ask);
+  const settled = listed.filter(({ slot }) => slot <= reading.settledTo);
+  const some = spread(settled.length > 0 ? settled : listed);
+  const { answers, version, untold } = await answersTo(some, reading, ask);
   const whole = answers.filter((answer) => answer !== 'none');
   const missing = answers.length - whole.length;
   const bare = whole.filter(({ meta }) => !isObject(meta)).length;
@@ -53,16 +62,17 @@ export async function checkTransactions(
   ];
 }
 
-async function answersTo(some: readonly SignatureInfo[], ask: Ask) {
+async function answersTo(some: readonly SignatureInfo[], { commitment, settledTo }: Reading, ask: Ask) {
   let version = NEWEST_VERSION;
   /** Whether a transaction was refused although a version that the node takes was asked for. */
   let untold = false;
   const answers: Answer[] = [];
-  for (const { signature } of some) {
+  for (const { signature, slot } of some) {
     try {
-      const config = { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: version };
+      const config = { commitment, encoding: 'json', maxSupportedTransactionVersion: version };
       const answer = await ask('getTransaction', [signature, config], answerOf);
-      if (answer !== null) answers.push(answer);
+      if (answer === null || (answer === 'none' && slot > settledTo)) continue;
+      answers.push(answer);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
       if (error.code === VERSION_NOT_TAKEN) untold = true;

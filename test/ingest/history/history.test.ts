@@ -135,16 +135,22 @@ describe('history', () => {
     expect((await list({}, { ...wholeGap(), toSlot: tip - 32n })).length).toBeGreaterThan(0);
   });
 
-  test('fails if the finalized and the confirmed list differ', async () => {
-    const listed = rpc.getSignaturesForAddress;
-    const without = (commitment: string): Partial<Rpc> => ({
-      getSignaturesForAddress: async (address, before, limit, options) => {
-        const page = await listed(address, before, limit, options);
-        return (options?.commitment ?? 'confirmed') === commitment ? page.filter((_, at) => at !== 4) : page;
-      },
-    });
-    await expect(list(without('confirmed'))).rejects.toThrow('the first list lacked');
-    await expect(list(without('finalized'))).rejects.toThrow('the finalized list lacks');
+  test('fails if the two lists of its top differ, both of nodes that are 32 slots past the gap', async () => {
+    const leasts = new Set<bigint | undefined>();
+    const lacking = (which: 'first' | 'second'): Partial<Rpc> => {
+      let asked = 0;
+      return {
+        getSignaturesForAddress: async (address, before, limit, options) => {
+          asked += 1;
+          leasts.add(options?.minContextSlot);
+          const page = await rpc.getSignaturesForAddress(address, before, limit, options);
+          return (asked === 1) === (which === 'first') ? page.filter((_, at) => at !== 4) : page;
+        },
+      };
+    };
+    await expect(list(lacking('first'))).rejects.toThrow('the first list lacked');
+    await expect(list(lacking('second'))).rejects.toThrow('the second list lacks');
+    expect([...leasts]).toEqual([top + 32n]);
   });
 
   test.each([1, 7])('does not take a short page for the last one (%i signatures a page)', async (cap) => {

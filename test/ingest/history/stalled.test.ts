@@ -180,7 +180,7 @@ describe('when a node refuses the signature from which a list goes on', () => {
     };
     const { signal } = new AbortController();
     const { programId } = stage.chain;
-    const window = listWindow({ ...gap, rpc, programId, behind: place, signal });
+    const window = listWindow({ ...gap, rpc, commitment: 'confirmed', programId, behind: place, signal });
     await expect(window).rejects.toBeInstanceOf(RpcError);
     expect(lists).not.toContain(null);
   });

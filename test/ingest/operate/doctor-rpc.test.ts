@@ -268,6 +268,10 @@ test('a transaction that failed before it ran is no finding, though it has no lo
   const failed = { slot: 5, blockTime: 1, meta, transaction: {} };
   const listed = [{ signature: 'any', slot: 5n, blockTime: 1, failed: true }];
   const ask = async (_method: string, _params: unknown, read: (result: unknown) => unknown) => read(failed);
-  const findings = await checkTransactions(listed as never, ask as never);
+  const findings = await checkTransactions(
+    listed as never,
+    { commitment: 'confirmed', settledTo: 90n },
+    ask as never,
+  );
   expect(findings.filter((one) => one !== null)).toEqual([]);
 });

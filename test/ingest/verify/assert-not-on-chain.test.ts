@@ -61,7 +61,7 @@ async function struck(stored: readonly PlacedTransaction[], { rpc }: ReturnType<
   const records: LogRecord[] = [];
   const found = await verifyNext(
     {
-      ...{ rpc, programId: PROGRAM, startSlot: BigInt(FIRST), everyMs: 0 },
+      ...{ rpc, commitment: 'confirmed', programId: PROGRAM, startSlot: BigInt(FIRST), everyMs: 0 },
       store: {
         verifiedSlot: async () => null,
         nextSlot: async () => 800n,

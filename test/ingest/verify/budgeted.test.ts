@@ -29,14 +29,15 @@ function counted(onTaken = () => {}, signal = AbortSignal.any([])) {
 }
 
 /** Options of a read of a transaction to be struck, in a slot around which a node has no blocks. */
-const ABOUT_A_HOLE: ReadOptions = { commitment: 'finalized', keptFrom: 40n, processedAt: 40n };
+const ABOUT_A_HOLE: ReadOptions = { keptFrom: 40n, processedAt: 40n };
 const jump = () => stage.rpc.faults.behave({ jumped: { fromSlot: 20n, toSlot: 50n } });
 
 test('each request to list a window takes from the budget, also those for how far back the node keeps', async () => {
   const { rpc, taken, asked } = counted();
   const { programId } = stage.chain;
   const { signal } = new AbortController();
-  const listed = await listWindow({ rpc, programId, fromSlot: 0n, toSlot: 60n, behind: null, signal });
+  const window = { commitment: 'confirmed', fromSlot: 0n, toSlot: 60n, behind: null } as const;
+  const listed = await listWindow({ ...window, rpc, programId, signal });
   expect(listed.length).toBeGreaterThan(0);
   expect(taken()).toBeGreaterThan(1);
   expect(taken()).toBe(asked());

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { FINALIZED_BEHIND } from '../../../devnet/geyser/subscriber.ts';
 import { POLITE } from '../../../devnet/rpc/manners.ts';
 import type { UnreadGap } from '../../../ingest/history/read-history.ts';
 import { createLateSlots } from '../../../ingest/verify/late-slots.ts';
@@ -59,7 +60,7 @@ async function verify(
   };
   const found = await verifyNext(
     {
-      ...{ rpc, store, programId: stage.chain.programId, startSlot: 0n, everyMs: 0 },
+      ...{ rpc, commitment: 'confirmed', store, programId: stage.chain.programId, startSlot: 0n, everyMs: 0 },
       log: { append: async (added) => void records.push(...added) },
       applied: async () => stage.chain.tip().slot,
       openGaps: async () => [],
@@ -71,7 +72,7 @@ async function verify(
   );
   return { found, records };
 }
-/** A final transaction with this outcome. */
+/** A transaction with this outcome, deep enough to be compared. */
 const having = (wanted: PlacedTransaction['outcome']) =>
   listed.find(({ outcome, slot }) => outcome === wanted && slot < 100n) as PlacedTransaction;
 const placeOf = (slot: bigint, signature: Uint8Array) =>
@@ -116,12 +117,30 @@ async function readAgain(stored: readonly PlacedTransaction[]) {
   return read;
 }
 
-describe('the comparison of what is stored with what is final on the chain', () => {
-  test('verifies slots where both agree, up to 32 slots before the finalized tip', async () => {
-    const slot = stage.chain.tip().slot - 64n;
-    const { found, records } = await verify(listed);
+describe('the comparison of what is stored with the chain', () => {
+  test.each([
+    ['64 slots before the tip at confirmed', 'confirmed', 64n],
+    ['32 slots before what is final at finalized', 'finalized', 32n + FINALIZED_BEHIND],
+  ] as const)('verifies slots where both agree, up to %s', async (_, commitment, behind) => {
+    const slot = stage.chain.tip().slot - behind;
+    const at = createRpc(stage.rpc.url, { commitment });
+    const { found, records } = await verify(listed, { rpc: at, commitment });
     expect(found).toEqual({ slot, read: 0, struck: 0, more: false });
     expect(records).toEqual([{ kind: 'verified', slot, struck: [] }]);
+  });
+
+  test('asks only nodes that are 32 slots past the window at confirmed, also about what it strikes', async () => {
+    const windowEnd = stage.chain.tip().slot - 64n;
+    const leasts = new Set<bigint | undefined>();
+    const noting: Rpc = {
+      ...rpc,
+      getSignaturesForAddress: (address, before, limit, read) => {
+        leasts.add(read?.minContextSlot);
+        return rpc.getSignaturesForAddress(address, before, limit, read);
+      },
+    };
+    expect((await verify([...listed, GHOST], { rpc: noting })).found).toMatchObject({ struck: 1 });
+    expect([...leasts]).toEqual([windowEnd + 32n]);
   });
 
   test('reads what is missing, then strikes what the chain does not have', async () => {
@@ -329,7 +348,7 @@ describe('the comparison of what is stored with what is final on the chain', () 
     const options = {
       late,
       applied: async () => tip * 2n,
-      rpc: { ...rpc, getSlot: async () => tip + 32n, getSignaturesForAddress: async () => [] },
+      rpc: { ...rpc, getSlot: async () => tip + 64n, getSignaturesForAddress: async () => [] },
       store: {
         verifiedSlot: async () => tip,
         nextSlot: async (from: bigint) => from,
@@ -505,8 +524,8 @@ test('windows follow one another without a pause, until verification rests at th
   const running = verifyForever({
     rpc: {
       ...rpc,
-      // With each look another slot is final.
-      getSlot: async () => tip + 32n + BigInt(windows.length),
+      // With each look the chain has another slot.
+      getSlot: async () => tip + 64n + BigInt(windows.length),
       getSignaturesForAddress: async () => [],
     },
     store: {
@@ -520,7 +539,7 @@ test('windows follow one another without a pause, until verification rests at th
       tracesOf: async () => [],
       disputedSlots: async () => [],
     },
-    ...{ programId: stage.chain.programId, startSlot: 0n, signal: stop.signal },
+    ...{ commitment: 'confirmed', programId: stage.chain.programId, startSlot: 0n, signal: stop.signal },
     log: { append: async () => {} },
     applied: async () => tip * 2n,
     openGaps: async () => [],
