@@ -6,7 +6,7 @@ import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { LogWriter } from '../log/port.ts';
 import { firstSlotToRead, type StoredBefore } from './first-slot-to-read.ts';
 import { type Gap, HistoryUnavailableError, NotSettledError, PlaceUnknownError } from './gap.ts';
-import { type GapTask, taskOf } from './gap-task.ts';
+import { type GapTask, standsMs, taskOf } from './gap-task.ts';
 import { nextDue } from './next-due.ts';
 import { closeGap, openGapRecord, type UnreadGap } from './read-history.ts';
 
@@ -67,7 +67,7 @@ export interface GapCloserOptions {
 const ofNode = (error: unknown) => `SOLANA_RPC_URL (${upstreamWords(error)})`;
 
 const NOT_SETTLED_MS = 400;
-/** A wait for the chain is reported after so long: on a chain that goes on it takes 13 s. */
+/** A wait for the chain is reported after so long: where the node is with the chain it takes 10 s at most. */
 const UNSETTLED_TOLD_MS = 30_000;
 /**
  * Times in a row that no node knew the place, until the list begins anew. Not at once: a node that merely lags does not
@@ -123,7 +123,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
   const close = async (task: GapTask) => {
     const startSlot = await firstSlotToRead(task.gap, options.startSlot ?? 0n, options.store ?? {});
     await closeGap(task.gap, {
-      ...{ ...options, startSlot, log: logOf(task) },
+      ...{ ...options, startSlot, log: logOf(task), standsMs: standsMs(task, reached()) },
       signal: AbortSignal.any([signal, task.replaced.signal]),
       onUnread: (gaps) => gaps.forEach(adoptUnread),
       onProgress: (rest) => {
@@ -145,6 +145,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
       const now = performance.now();
       task.notBefore = now + NOT_SETTLED_MS;
       task.unsettledSince ??= now;
+      task.thereSince = error.isThere ? (task.thereSince ?? now) : null;
       if (now - task.unsettledSince < UNSETTLED_TOLD_MS) return;
       task.unsettledSince = now;
       logger.warn({ ...slots, error: error.message }, 'the gap waits for the chain to go on');

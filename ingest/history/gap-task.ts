@@ -1,5 +1,6 @@
 import type { Gap } from './gap.ts';
 import type { Due } from './next-due.ts';
+import { SETTLED_AFTER } from './prove-top.ts';
 
 /** A gap that is to be closed, and how its tries went. */
 export interface GapTask extends Due {
@@ -17,6 +18,8 @@ export interface GapTask extends Due {
    * where it is.
    */
   unsettledSince: number | null;
+  /** Since when, by performance.now(), the node has been at the gap's last slot, or past it; null before. */
+  thereSince: number | null;
   /** The obstacle that the log names last. */
   loggedObstacle: string;
   /** Any marker above this slot stands behind all records of the gap in the log; null while one is being written. */
@@ -29,7 +32,17 @@ export const taskOf = (gap: Gap, loggedAt: bigint): GapTask => ({
   attempt: 0,
   lost: 0,
   unsettledSince: null,
+  thereSince: null,
   loggedObstacle: '',
   loggedAt,
   notBefore: 0,
 });
+
+/**
+ * For how long the chain has been at the gap's end without going on far: it may make no more slots, or one a minute, and
+ * sums are absent until the gap is read. 0 where the stream shows that the chain did go on: it is the node that stands
+ * still then, and what its index lacks may stay away for as long.
+ * @param reached the highest slot that the stream brought
+ */
+export const standsMs = ({ gap, thereSince }: GapTask, reached: bigint): number =>
+  thereSince === null || reached >= gap.toSlot + SETTLED_AFTER ? 0 : performance.now() - thereSince;

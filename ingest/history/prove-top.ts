@@ -1,3 +1,4 @@
+import { RpcError } from '../../runtime/rpc/error.ts';
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import { type Gap, HistoryUnavailableError, NotSettledError, PrunedError } from './gap.ts';
@@ -11,6 +12,15 @@ import { signaturePages } from './signature-pages.ts';
  */
 export const SETTLED_AFTER = 32n;
 
+/**
+ * Where the chain stands still at the end of a gap, or nearly so, a node counts that is at the gap's last slot: after
+ * so long if its index shows that it is there too, or nothing shows how far it is; after a minute whatever it shows, as
+ * it may stay so for ever. What it lists later all the same is read by the comparison with the chain, which comes to
+ * these slots only once they lie deep enough.
+ */
+const STANDS_MS = 10_000;
+const UNPROVED_MS = 60_000;
+
 export interface TopOptions {
   rpc: Rpc;
   programId: string;
@@ -19,12 +29,40 @@ export interface TopOptions {
   minContextSlot: bigint;
 }
 
-/** The slot that a node must have come to for its list of the gap to count. @throws RpcError, NotSettledError */
-export async function settledSlot(gap: Gap, rpc: Rpc): Promise<bigint> {
+/**
+ * The slot that a node must have come to for its list of the gap to count.
+ * @param standsMs for how long the chain has been at the gap's end without going on far
+ * @throws RpcError, NotSettledError
+ */
+export async function settledSlot(gap: Gap, rpc: Rpc, standsMs: number): Promise<bigint> {
   const least = gap.toSlot + SETTLED_AFTER;
   const tip = await rpc.getSlot();
   if (tip >= least) return least;
-  throw new NotSettledError(`the node is at slot ${tip}, not ${SETTLED_AFTER} slots past ${gap.toSlot}`);
+  const isThere = tip >= gap.toSlot;
+  if (standsMs < STANDS_MS || !isThere) {
+    const words = `the node is at slot ${tip}, not ${SETTLED_AFTER} slots past ${gap.toSlot}`;
+    throw new NotSettledError(words, isThere);
+  }
+  const indexed = standsMs < UNPROVED_MS ? await newestVote(tip, rpc) : null;
+  if (indexed === null || indexed >= gap.toSlot) return tip;
+  const words = `the chain stands still, and the node's index is at slot ${indexed}, not at ${gap.toSlot} yet`;
+  throw new NotSettledError(words, isThere);
+}
+
+export const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111';
+
+/**
+ * Each block of a cluster has votes, and an index is written in the order of the blocks: the newest tells how far it is.
+ * Null where the node lists none, as on a chain for tests: nothing tells it there.
+ */
+async function newestVote(minContextSlot: bigint, rpc: Rpc): Promise<bigint | null> {
+  try {
+    const [newest] = await rpc.getSignaturesForAddress(VOTE_PROGRAM, null, 1, { minContextSlot });
+    return newest?.slot ?? null;
+  } catch (error) {
+    if (error instanceof RpcError && error.kind === 'refused') return null;
+    throw error;
+  }
 }
 
 /**

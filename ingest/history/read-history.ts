@@ -13,6 +13,8 @@ export interface HistoryOptions {
   signal: AbortSignal;
   /** The program has no transaction before this slot. */
   startSlot?: bigint;
+  /** For how long the chain has been at the gap's end without going on far. */
+  standsMs?: number;
   /** Transactions that are read at once. */
   concurrency?: number;
   onProgress?: (gap: Gap, transactions: number) => void;

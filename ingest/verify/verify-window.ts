@@ -2,7 +2,7 @@ import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Commitment, Rpc } from '../../runtime/rpc/rpc.ts';
 import { SYSTEM_PROGRAM } from '../../schemas/solana/system-program.ts';
 import { HistoryUnavailableError, PlaceUnknownError } from '../history/gap.ts';
-import { SETTLED_AFTER } from '../history/prove-top.ts';
+import { SETTLED_AFTER, VOTE_PROGRAM } from '../history/prove-top.ts';
 import { signaturePages } from '../history/signature-pages.ts';
 
 /**
@@ -150,7 +150,7 @@ export async function assertNotOnChain(
  * Addresses with transactions in nearly every block, for slots where the program itself rests: votes, and transfers of
  * lamports.
  */
-const BUSY = ['Vote111111111111111111111111111111111111111', SYSTEM_PROGRAM];
+const BUSY = [VOTE_PROGRAM, SYSTEM_PROGRAM];
 
 /**
  * An index is written in the order of the blocks, lists and transactions at once: its newest entry tells how far it is.

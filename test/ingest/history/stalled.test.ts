@@ -40,7 +40,7 @@ test('history that keeps failing reports a stall reason without the URL of the n
   await stage.close();
 });
 
-test('history that waits 30 s for a chain that stands still reports it, and clears that once the chain goes on', async () => {
+test('history that waits 30 s for a node that stands still reports it, and clears that once the node goes on', async () => {
   const stage = await openStreamStage({ seed: 'unsettled', policies: 3 });
   await stage.live(20);
   const { slot: toSlot } = stage.chain.tip();
@@ -57,6 +57,8 @@ test('history that waits 30 s for a chain that stands still reports it, and clea
     log: { append: async () => {}, close: async () => {} },
     logger: createLogger('silent', 'test'),
     onStalled: (reason) => said.push(reason),
+    // The stream has gone on.
+    reached: () => toSlot + 32n,
   });
   gaps.add({ fromSlot: 0n, toSlot, toTime: null });
   await awaited(() => expect(asked.mock.calls.length).toBeGreaterThan(1));
