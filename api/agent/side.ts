@@ -5,7 +5,7 @@ import { policySlots } from '../../clickhouse/queries/states/policy.ts';
 import type { Config } from '../../runtime/config/config.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/process/log.ts';
-import { createRpc, type NodeWaits } from '../../runtime/rpc/rpc.ts';
+import { type Commitment, createRpc, type NodeWaits } from '../../runtime/rpc/rpc.ts';
 import type { NumberedPosts, ReadPosts } from '../deps/posts.ts';
 import type { Route } from '../http/route.ts';
 import { openDb } from '../postgres/connect.ts';
@@ -56,7 +56,7 @@ const RPC_MAX_BYTES = 1024 * 1024;
 
 /** The agents' side over its Postgres. An embedded one is migrated here, a server only where `migrates` is set. */
 export async function openAgentSide(options: AgentSideOptions): Promise<AgentSide> {
-  const { config, publicUrl, rpcUrls, waits, currentStore, logger, migrates = false } = options;
+  const { config, publicUrl, rpcUrls, waits = new Map(), currentStore, logger, migrates = false } = options;
   const opening = openDb(config).then(async (opened) => {
     if (config.postgresUrl === null) await migratePostgres(opened);
     // If this fails, the probe below tries again and says why: routes that need no Postgres answer meanwhile.
@@ -69,16 +69,17 @@ export async function openAgentSide(options: AgentSideOptions): Promise<AgentSid
   ready.catch(() => undefined);
   const db = deferred(opening);
   const ownStore = () => asideOf(currentStore(), 'agents', STORE_CONNECTIONS);
-  const parts = createAgentParts({
-    db,
-    rpc: ofIndexedChain(
-      createRpc(rpcUrls, {
-        ...{ commitment: 'confirmed', timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES },
-        ...(waits && { waits }),
-      }),
+  const rpcAt = (commitment: Commitment) =>
+    ofIndexedChain(
+      createRpc(rpcUrls, { commitment, timeoutMs: RPC_TIMEOUT_MS, maxBytes: RPC_MAX_BYTES, waits }),
       ownStore,
       (words) => logger.warn(words),
-    ),
+    );
+  const { commitment } = config;
+  const policyRpc = rpcAt('confirmed');
+  const parts = createAgentParts({
+    ...{ db, policyRpc, commitment },
+    rpc: commitment === 'confirmed' ? policyRpc : rpcAt(commitment),
     programId: config.programId,
     storedSlot: async (address) => BigInt((await policySlots(ownStore(), [address])).get(address)?.slot ?? 0),
     agentChanged: (mint, after) => agentChangedBehind(ownStore(), mint, after),

@@ -3,7 +3,7 @@ import { createBucket } from '../../../runtime/outside/bucket.ts';
 import { pause } from '../../../runtime/process/lifecycle.ts';
 import { RpcError } from '../../../runtime/rpc/error.ts';
 import type { RpcAccount } from '../../../runtime/rpc/replies.ts';
-import type { Rpc } from '../../../runtime/rpc/rpc.ts';
+import type { Commitment, Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { SlotTime } from '../../../runtime/rpc/same-chain.ts';
 import { MalformedError } from '../../../schemas/malformed.ts';
 import { decodeAccount, type Policy, type ProgramAccount } from '../../../schemas/program/accounts.ts';
@@ -21,6 +21,8 @@ export interface LivePolicy {
   /** Base58; null when unset. */
   agent: string | null;
   slot: bigint;
+  /** The slot at which the index held it; 0 where it held none. */
+  storedSlot: bigint;
   /** The highest slot that the chain can have reached by then; null where that is not known. */
   mostSlot: bigint | null;
   account: Policy;
@@ -47,7 +49,11 @@ export interface ChainReader {
 }
 
 export interface ChainOptions {
+  /** Reads policies, always at `confirmed`: who may write is decided by the newest state. */
+  policyRpc: Rpc;
+  /** Reads models and origins, at COMMITMENT like all that is served. */
   rpc: Rpc;
+  commitment: Commitment;
   programId: string;
   /** The slot at which the index holds the policy at this address; 0 where it holds none. */
   storedSlot(address: string): Promise<bigint>;
@@ -71,7 +77,8 @@ const BURST = 400;
 const never = new AbortController().signal;
 
 export function createChainReader(options: ChainOptions): ChainReader {
-  const { rpc, programId, storedSlot, agentChanged, perSecond = PER_SECOND, burst = BURST } = options;
+  const { policyRpc, rpc, commitment, programId, storedSlot, agentChanged } = options;
+  const { perSecond = PER_SECOND, burst = BURST } = options;
   const program = decodeKey(programId);
   if (program === null) throw new TypeError('programId is no public key');
   const mostSlotNow = createMostSlot(options.place);
@@ -89,7 +96,7 @@ export function createChainReader(options: ChainOptions): ChainReader {
   ): Promise<{ slot: bigint; account: Extract<ProgramAccount, { type: Type }> | null }> {
     if (!(await budgets[asker].take(AbortSignal.timeout(BUDGET_WAIT_MS))))
       throw new Refusal('busy', 'too many chain reads are waiting; try again in 1 s', 1);
-    const read = await newEnough(rpc, address, bounds);
+    const read = await newEnough(type === 'Policy' ? policyRpc : rpc, address, bounds);
     const decoded = read.account === null ? null : ownAccount(read.account, program as Uint8Array);
     return {
       slot: read.slot,
@@ -110,30 +117,40 @@ export function createChainReader(options: ChainOptions): ChainReader {
     decided.set(mint, { slot: highest(read.slot, ofChain(decided.get(mint)?.slot)) });
     const unset = read.account.agent.every((byte) => byte === 0);
     const agent = unset ? null : encodeBase58(read.account.agent);
-    return { mint, agent, slot: read.slot, mostSlot: most, account: read.account };
+    return { mint, agent, slot: read.slot, storedSlot: stored, mostSlot: most, account: read.account };
   }
+
+  /**
+   * For what the policy points at. At `finalized` the policy's own slot is ahead of what any node may tell; that at
+   * which the index holds it is final, as the index is.
+   */
+  const boundsFor = ({ slot, storedSlot, mostSlot }: LivePolicy) => ({
+    least: commitment === 'confirmed' ? slot : storedSlot,
+    most: mostSlot,
+  });
 
   return {
     policy: (mint, knownSlot, asker) =>
       shared(`${asker} ${mint}`, knownSlot, (least) => policyOf(mint, least, asker)),
     agentChanged: (mint, after) => inTime(agentChanged(mint, after)),
-    model: async ({ account: policy, slot: least, mostSlot: most }) => {
-      const address = encodeBase58(modelAddress(program, policy.modelId));
-      const { account: model } = await account('Model', address, { least, most }, 'session');
+    model: async (live) => {
+      const { modelId } = live.account;
+      const address = encodeBase58(modelAddress(program, modelId));
+      const { account: model } = await account('Model', address, boundsFor(live), 'session');
       return {
-        id: policy.modelId,
+        id: modelId,
         name: model?.name ?? null,
         provider: model?.provider ?? null,
         enabled: model?.enabled ?? null,
       };
     },
-    tradesOptions: async ({ account: policy, slot: least, mostSlot: most }) => {
-      const { originId } = policy;
+    tradesOptions: async (live) => {
+      const { originId } = live.account;
       const address = encodeBase58(originAddress(program, originId));
       const known = masks.get(originId);
       const mask =
         known ??
-        (await account('Origin', address, { least, most }, 'session')).account?.assetClassMask ??
+        (await account('Origin', address, boundsFor(live), 'session')).account?.assetClassMask ??
         null;
       if (mask === null) return false;
       masks.set(originId, mask);

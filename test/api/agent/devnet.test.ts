@@ -63,9 +63,10 @@ describe('an agent on the local chain', () => {
 
   /** An API over the one database that reads the chain through this node; by default no answer is too slow. */
   function serveOver(rpcUrl: string, nodeMs = 20_000): Promise<Listening> {
+    const rpc = createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: nodeMs });
     const parts = createAgentParts({
       ...{ db, publicUrl, serviceName: 'svc', optionsVenueId: 'options_x' },
-      rpc: createRpc(rpcUrl, { commitment: 'confirmed', timeoutMs: nodeMs }),
+      ...{ policyRpc: rpc, rpc, commitment: 'confirmed' },
       programId: stage.chain.programId,
       storedSlot: async () => 0n,
       agentChanged: async () => null,

@@ -48,9 +48,9 @@ export async function startAgentApi(options: AgentApiOptions): Promise<AgentApi>
   const { db, rpc, venueUrl, publicUrl = PUBLIC_URL, store } = options;
   const { nodeMs = 20_000, venueMs = 20_000 } = options;
   const unbounded = { perSecond: 1000, burst: 1000 };
+  const reading = createRpc(rpc.url, { commitment: 'confirmed', timeoutMs: nodeMs });
   const parts = createAgentParts({
-    db,
-    rpc: createRpc(rpc.url, { commitment: 'confirmed', timeoutMs: nodeMs }),
+    ...{ db, policyRpc: reading, rpc: reading, commitment: 'confirmed' },
     programId: SETTINGS.programId,
     ...(options.chainBudget ?? unbounded),
     storedSlot: () => indexed(api.storedSlot),

@@ -21,14 +21,16 @@ export interface FakePolicy {
 /** A node whose accounts and faults a test sets by hand. */
 export interface FakeRpc {
   url: string;
-  /** Slot of the node's tip. */
+  /** Slot of the node's tip; what is final is 32 slots behind. */
   slot: number;
   /** `busy` answers 503, `refuse` closes connections, `hang` answers nothing, `stale` ignores minContextSlot. */
   fault: 'busy' | 'refuse' | 'hang' | 'stale' | null;
   /** minContextSlot of the requests so far. */
   asked: (number | undefined)[];
+  /** The type of account and the commitment of the requests so far. */
+  commitments: string[];
   /** Runs `happens` before the next answer about an account of this type. */
-  holdNext(type: 'Policy' | 'Model' | 'Origin', happens: () => Promise<void>): void;
+  holdNext(type: (typeof TYPES)[number], happens: () => Promise<void>): void;
   policy(policy: FakePolicy): void;
   /** As if there had never been a policy of the mint. */
   forget(mint: string): void;
@@ -38,6 +40,7 @@ export interface FakeRpc {
   close(): Promise<void>;
 }
 
+const TYPES = ['Policy', 'Model', 'Origin'] as const;
 const key = (fill: number) => encodeBase58(Buffer.alloc(32, fill));
 
 export async function startFakeRpc(): Promise<FakeRpc> {
@@ -53,12 +56,17 @@ export async function startFakeRpc(): Promise<FakeRpc> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { id, params } = JSON.parse(Buffer.concat(chunks).toString()) as {
       id: number;
-      params: [string, { minContextSlot?: number }];
+      params: [string, { minContextSlot?: number; commitment?: string }];
     };
-    const [address, { minContextSlot }] = params;
+    const [address, { minContextSlot, commitment }] = params;
     node.asked.push(minContextSlot);
-    const behind = minContextSlot !== undefined && minContextSlot > node.slot && node.fault !== 'stale';
+    const slot = commitment === 'finalized' ? node.slot - 32 : node.slot;
+    const behind = minContextSlot !== undefined && minContextSlot > slot && node.fault !== 'stale';
     const found = accounts.get(address);
+    const type = TYPES.find(
+      (one) => found !== undefined && markOf(discriminatorOf(one)) === markOf(found.data),
+    );
+    node.commitments.push(`${type} ${commitment}`);
     const happens = found === undefined ? undefined : held.get(markOf(found.data));
     if (happens !== undefined) {
       held.delete(markOf((found as { data: Uint8Array }).data));
@@ -74,7 +82,7 @@ export async function startFakeRpc(): Promise<FakeRpc> {
           };
     const answer = behind
       ? { error: { code: -32016, message: 'Minimum context slot has not been reached' } }
-      : { result: { context: { slot: node.slot }, value } };
+      : { result: { context: { slot }, value } };
     response
       .writeHead(200, { 'content-type': 'application/json' })
       .end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
@@ -85,6 +93,7 @@ export async function startFakeRpc(): Promise<FakeRpc> {
     slot: 1000,
     fault: null,
     asked: [],
+    commitments: [],
     holdNext: (type, happens) => void held.set(markOf(discriminatorOf(type)), happens),
     policy: ({ mint, agent, mode = 1, originId = 2, modelId = 1, owner }) => {
       const mintBytes = keyBytes(mint);
