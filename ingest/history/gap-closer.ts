@@ -67,7 +67,7 @@ export interface GapCloserOptions {
 const ofNode = (error: unknown) => `SOLANA_RPC_URL (${upstreamWords(error)})`;
 
 const NOT_SETTLED_MS = 400;
-/** A wait for the chain is reported after so long: where the node is with the chain it takes 10 s at most. */
+/** A wait for the chain is reported after so long: where the node is with the chain it takes 15 s at most. */
 const UNSETTLED_TOLD_MS = 30_000;
 /**
  * Times in a row that no node knew the place, until the list begins anew. Not at once: a node that merely lags does not

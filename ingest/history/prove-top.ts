@@ -18,7 +18,8 @@ export const SETTLED_AFTER = 32n;
  * it may stay so for ever. What it lists later all the same is read by the comparison with the chain, which comes to
  * these slots only once they lie deep enough.
  */
-const STANDS_MS = 10_000;
+/** Longer than 32 slots take. */
+const STANDS_MS = 15_000;
 const UNPROVED_MS = 60_000;
 
 export interface TopOptions {

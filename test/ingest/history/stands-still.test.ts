@@ -77,29 +77,29 @@ async function closing(seed: string, { lag = 0, listsVotes = true } = {}) {
 }
 
 test.each([0, 5])(
-  'a gap closes on a chain that makes %i more slots and then stands still, ten seconds later and not before',
+  'a gap closes on a chain that makes %i more slots and then stands still, fifteen seconds later and not before',
   async (more) => {
     const { stage, all, begin, lookAt, setClock, read, isClosed } = await closing(`stands-still-${more}`);
     for (let made = 0; made < more; made += 1) await stage.chain.produce([]);
     const gaps = begin();
     await lookAt(0);
-    await lookAt(9_999);
-    setClock(11_000);
+    await lookAt(14_999);
+    setClock(16_000);
     await gaps.idle();
     expect(isClosed()).toBe(true);
     expect(read().toSorted()).toEqual(all.map(({ signature }) => signature).toSorted());
   },
 );
 
-test('the ten seconds begin once the node has come to the end of the gap', async () => {
+test('the fifteen seconds begin once the node has come to the end of the gap', async () => {
   const { stage, begin, lookAt, setClock, isClosed } = await closing('stands-below', { lag: 3 });
   const gaps = begin();
   await lookAt(0);
   await lookAt(20_000);
   stage.rpc.faults.lag(0);
   await lookAt(21_000);
-  await lookAt(30_999);
-  setClock(32_000);
+  await lookAt(35_999);
+  setClock(37_000);
   await gaps.idle();
   expect(isClosed()).toBe(true);
 });
@@ -122,7 +122,7 @@ test('an index that shows by its votes that it lacks the last slot is waited for
   stage.rpc.faults.behave({ indexBehind: 1 });
   const gaps = begin();
   await lookAt(0);
-  await lookAt(10_000);
+  await lookAt(15_000);
   await lookAt(59_999);
   stage.rpc.faults.behave(POLITE);
   setClock(60_500);
@@ -131,7 +131,7 @@ test('an index that shows by its votes that it lacks the last slot is waited for
 });
 
 test.each([
-  ['without votes lacked of the last slot after ten seconds', false, 10_000],
+  ['without votes lacked of the last slot after fifteen seconds', false, 15_000],
   ['lacked of the last slot even after a minute', true, 60_000],
 ])('what an index %s is read once the chain goes on', async (_, listsVotes, ms) => {
   const started = await closing(`stands-behind-${ms}`, { listsVotes });
