@@ -216,13 +216,13 @@ function around(times: readonly number[], bars: boolean): [number, number] {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /**
- * The text of a tick of the time axis: its day where the span is long, else the time of day, to the second where the
- * span is short; the first tick has its day below.
+ * The text of a tick of the time axis: its day where that begins, so that no day is named twice, else the time of day,
+ * to the second where the span is short; the first tick has its day below.
  */
-function dated(tick: number, spanS: number, isFirst: boolean): string {
+export function dated(tick: number, spanS: number, isFirst: boolean): string {
   const [day = '', time = ''] = new Date(tick * 1000).toISOString().split('T');
   const name = `${MONTHS[Number(day.slice(5, 7)) - 1]} ${Number(day.slice(8))}`;
-  if (spanS > 4 * DAY_S || (spanS > HOUR_S && time.startsWith('00:00'))) return name;
+  if (spanS > HOUR_S && time.startsWith('00:00')) return name;
   return `${time.slice(0, spanS < 600 ? 8 : 5)}${isFirst ? `\n${name}` : ''}`;
 }
 
