@@ -1,5 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ActivityItem, ActivityResponse } from '../../../../schemas/responses/coin/activity.ts';
+import type { ActivityItem } from '../../../../schemas/responses/coin/activity.ts';
 import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
 import { now } from '../clock.ts';
 import { html } from '../html.ts';
@@ -7,15 +6,12 @@ import { narrow } from '../parts/narrow.ts';
 import { usePanel } from '../parts/pointed.ts';
 import { Empty, Loaded } from '../parts/states.ts';
 import { useWindow } from '../parts/window.ts';
-import { getJson, type Resource, useResource } from '../resource.ts';
+import type { Resource } from '../resource.ts';
 import { fieldsOf, partsOf, told, type Units } from '../text/events.ts';
 import { shortAgo } from '../text/times.ts';
-import { withHead, withTail } from './merge.ts';
+import { useEvents } from './events.ts';
 import { unitsOf } from './units.ts';
 
-const PAGE = 100;
-/** Rows asked for again with an older page, so that the two can be put together. */
-const OVERLAP = 20;
 const ROW_PX = 52;
 /** In a narrow window the text of an event takes two lines. */
 const NARROW_ROW_PX = 70;
@@ -29,32 +25,7 @@ export function Activity({
   fresh: number;
   above: Resource<unknown>;
 }) {
-  const path = `/coins/${encodeURIComponent(coin.mint)}/activity?limit=${PAGE}`;
-  const first = useResource<ActivityResponse>(path);
-  const [items, setItems] = useState<ActivityItem[]>([]);
-  const [ended, setEnded] = useState(false);
-  const asking = useRef(false);
-  // The stream announced new events: read the list again.
-  useEffect(() => {
-    if (fresh > 0) first.again();
-  }, [fresh]);
-  useEffect(() => {
-    if (first.data !== null) setItems((known) => withHead(known, first.data?.items ?? []));
-  }, [first.data]);
-  const older = () => {
-    if (asking.current || ended || items.length < PAGE) return;
-    asking.current = true;
-    getJson<ActivityResponse>(`${path}&offset=${items.length - OVERLAP}`)
-      .then((page) => {
-        if (page.items.length < PAGE) setEnded(true);
-        // Joined to the rows known by now. Where the two do not overlap, too many events came: keep the newest page.
-        setItems((known) => withTail(known, page.items) ?? known.slice(0, PAGE));
-      })
-      .catch(() => undefined)
-      .finally(() => {
-        asking.current = false;
-      });
-  };
+  const { first, items, older } = useEvents(coin.mint, fresh);
   return html`<${Loaded} of=${first} above=${above} rows=${8}>${() =>
     first.data?.items.length === 0
       ? html`<${Empty} title="Nothing has happened yet.">Events appear here by themselves.<//>`
@@ -62,7 +33,15 @@ export function Activity({
 }
 
 /** Only the rows that can be seen are drawn, however many are known. */
-function Rows({ coin, items, onEnd }: { coin: CoinResponse; items: ActivityItem[]; onEnd: () => void }) {
+function Rows({
+  coin,
+  items,
+  onEnd,
+}: {
+  coin: CoinResponse;
+  items: readonly ActivityItem[];
+  onEnd: () => void;
+}) {
   const rowPx = narrow.value ? NARROW_ROW_PX : ROW_PX;
   const { frame, from, to, onScroll } = useWindow(items.length, rowPx, onEnd);
   const units = unitsOf(coin);
