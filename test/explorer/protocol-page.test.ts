@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readAssets } from '../../api/explorer/assets.ts';
 import { document } from '../../api/explorer/html.ts';
 import type { Figure } from '../../schemas/figure.ts';
-import type { AnalyticsResponse } from '../../schemas/responses/analytics.ts';
+import type { AnalyticsResponse, RevenueDay } from '../../schemas/responses/analytics.ts';
 import type { StatusResponse } from '../../schemas/responses/status.ts';
 import { SETTINGS } from '../api/support/api.ts';
 import { useExplorerAlone } from './support/explorer-alone.ts';
@@ -88,6 +88,41 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     });
     // The indexed program is this service's setting in any case.
     expect(await noted(await opened(answer))).toEqual(['Launchpad program', 'Pool program']);
+  });
+
+  /** Opened with four days: one of them is absent, one is zero, and between them is one without an event. */
+  async function openedWithDays(): Promise<Page> {
+    const answer = analytics();
+    const reason = 'a transaction of this day cannot be read';
+    const absent: Figure = { value: null, source: 'a test', asOf: null, absent: true, reason };
+    const dayOf = (day: string, figure: Figure): RevenueDay => {
+      const of = {
+        ...{ routedToLp: figure, routedToBankroll: figure, protocolCut: figure },
+        ...{ profitSwept: figure, spentOnBuybacks: figure },
+      };
+      return { day, ...of, byQuote: [{ quoteMint: 'quote', decimals: 6, ...of }] };
+    };
+    answer.revenueByDayTimeSeries = [
+      dayOf('2026-11-20', figureOf('5000000')),
+      dayOf('2026-11-21', absent),
+      dayOf('2026-11-23', figureOf('0')),
+      dayOf('2026-11-24', figureOf('4000000')),
+    ];
+    const page = await opened(answer);
+    await page.locator('.small-chart .cursor-area').first().waitFor();
+    return page;
+  }
+  test('marks a day that is absent, not one of zero, and says why below the chart', async () => {
+    const page = await openedWithDays();
+    const chart = page.locator('.small-chart').first();
+    await chart.getByText('2026-11-21: a transaction of this day cannot be read').waitFor();
+    expect(await chart.locator('.note').textContent()).toContain('not known, which is not zero');
+    expect(await chart.locator('.hole').count()).toBe(1);
+    // It lies where the pointer finds that day.
+    const { x, width } = (await chart.locator('.hole').boundingBox()) as { x: number; width: number };
+    const area = (await chart.locator('.cursor-area').boundingBox()) as { x: number; width: number };
+    expect((x + width / 2 - area.x) / area.width).toBeCloseTo(1.5 / 5, 2);
+    await picture(page, 'absent-day');
   });
 
   test('says for how long the stream has been connected', async () => {

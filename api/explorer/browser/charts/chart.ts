@@ -2,8 +2,12 @@ import { useContext } from 'preact/hooks';
 import { html } from '../html.ts';
 import { Asked } from '../parts/asked.ts';
 import type { Shown } from '../parts/panel.ts';
+import { Text } from '../parts/text.ts';
 import { grouped } from '../text/amounts.ts';
+import { readable } from '../text/words.ts';
 import { Canvas } from './canvas.ts';
+import type { PlotArea } from './draw.ts';
+import { Holes } from './holes.ts';
 import { type Cell, Numbers } from './numbers.ts';
 
 export type Point = {
@@ -35,8 +39,16 @@ export function Bars({ label, points, unit, colour }: BarsProps) {
     height: HEIGHT_PX,
     earlyS: HALF_A_DAY_S,
   };
+  const unknown = points.filter(({ value }) => value === null);
+  const newest = unknown.at(-1);
+  const days = unknown.map(({ day }) => day);
   return html`<figure class="chart">
-    <${Canvas} label=${label} drawing=${drawing} told=${(at: number) => ({ ...shownOf(label, unit, points[at] as Point), path })} />
+    <${Canvas} label=${label} drawing=${drawing} over=${(place: PlotArea) => html`<${Holes} days=${days} place=${place} />`}
+      told=${(at: number) => ({ ...shownOf(label, unit, points[at] as Point), path })} />
+    ${
+      newest !== undefined &&
+      html`<p class="note">A hatched day is not known, which is not zero. The newest, ${newest.day}: <${Text} text=${readable(newest.reason ?? '')} />.</p>`
+    }
     <${Numbers} label=${label} timeName="Day, UTC" heads=${[unit]} rows=${points.map(({ day, value, reason }) => ({ time: day, cells: [{ value, reason }] }))} />
   </figure>`;
 }

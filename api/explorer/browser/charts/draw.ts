@@ -1,5 +1,6 @@
 import uPlot from 'uplot';
 import { short } from '../text/amounts.ts';
+import { BAR_SHARE, MOST_BAR_PX } from './bar.ts';
 import { BESIDE_PX, drawColumn, soft } from './column.ts';
 
 /** Bars stand side by side; areas are drawn over each other, the largest first; a mark is a dashed line. */
@@ -93,7 +94,7 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
   const { series, height } = current();
   const style = getComputedStyle(element);
   const of = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  const bars = uPlot.paths.bars?.({ size: [0.7, 48], radius: 0.08 });
+  const bars = uPlot.paths.bars?.({ size: [BAR_SHARE, MOST_BAR_PX], radius: 0.08 });
   const stepped = uPlot.paths.stepped?.({ align: 1 });
   const areBars = series.some(({ look }) => look === 'bars');
   const axis = {
