@@ -112,6 +112,16 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     await page.locator('.small-chart .cursor-area').first().waitFor();
     return page;
   }
+  /** Points at the middle of one of the five days of the first small chart. */
+  async function pointAt(page: Page, day: number): Promise<void> {
+    const area = page.locator('.small-chart .cursor-area').first();
+    await area.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = (await area.boundingBox()) as NonNullable<
+      Awaited<ReturnType<typeof area.boundingBox>>
+    >;
+    await page.mouse.move(x + (width * (day + 0.5)) / 5, y + height / 2);
+  }
+
   test('marks a day that is absent, not one of zero, and says why below the chart', async () => {
     const page = await openedWithDays();
     const chart = page.locator('.small-chart').first();
@@ -123,6 +133,24 @@ describe.skipIf(CHROMIUM === undefined)(`the page of the protocol${missing}`, ()
     const area = (await chart.locator('.cursor-area').boundingBox()) as { x: number; width: number };
     expect((x + width / 2 - area.x) / area.width).toBeCloseTo(1.5 / 5, 2);
     await picture(page, 'absent-day');
+  });
+
+  test('shows no number of another day if one points at a day without an event', async () => {
+    const page = await openedWithDays();
+    const panel = page.locator('.panel:not([hidden])');
+    const cursor = page.locator('.small-chart .cursor').first();
+    for (const [day, name] of [
+      [0, '2026-11-20'],
+      [1, '2026-11-21'],
+      [3, '2026-11-23'],
+    ] as const) {
+      await pointAt(page, day);
+      await panel.locator('.panel-name', { hasText: name }).waitFor();
+      expect(await cursor.isVisible()).toBe(true);
+    }
+    await pointAt(page, 2);
+    await panel.waitFor({ state: 'hidden' });
+    expect(await cursor.isVisible()).toBe(false);
   });
 
   test('says for how long the stream has been connected', async () => {

@@ -47,6 +47,6 @@ export function Canvas({
   useEffect(() => drawn.current?.update(newest.current), [known]);
   return html`<div class="canvas" style=${{ height: `${drawing.height}px` }}>
     <div ref=${holder} role="img" aria-label=${label}></div>
-    ${place !== null && html`<${Cursor} times=${drawing.times} earlyS=${drawing.earlyS ?? 0} place=${place} isOfNow=${drawing.isOfNow ?? false} told=${told} />${over?.(place)}`}
+    ${place !== null && html`<${Cursor} times=${drawing.times} earlyS=${drawing.earlyS ?? 0} lateS=${drawing.lateS} place=${place} isOfNow=${drawing.isOfNow ?? false} told=${told} />${over?.(place)}`}
   </div>`;
 }

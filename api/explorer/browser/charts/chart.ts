@@ -38,6 +38,8 @@ export function Bars({ label, points, unit, colour }: BarsProps) {
     series: [{ values: points.map(({ value }) => value), colour, look: 'bars' as const }],
     height: HEIGHT_PX,
     earlyS: HALF_A_DAY_S,
+    // The days between those of the series have no bar, and no number here.
+    lateS: HALF_A_DAY_S,
   };
   const unknown = points.filter(({ value }) => value === null);
   const newest = unknown.at(-1);

@@ -22,6 +22,8 @@ export interface Drawing {
   series: readonly Series[];
   /** How many seconds before its time what is drawn of each begins. */
   earlyS?: number;
+  /** How many seconds after its time that ends; without it, when the next begins. */
+  lateS?: number;
   /** The picture begins no later than here. */
   from?: string;
   /** Whether the last time is now: it has a column beside the picture. */
