@@ -42,6 +42,11 @@ class Refused extends Error {
   }
 }
 
+/** How far the clock of the server is ahead of this one, by its newest answer. */
+let aheadMs = 0;
+/** What time it is by the clock of the server, unix milliseconds. */
+export const nowThere = (): number => Date.now() + aheadMs;
+
 /** @throws Error with a sentence for people. */
 export const getJson = async <T>(path: string): Promise<T> => (await asked<T>(path)).data;
 
@@ -54,7 +59,9 @@ async function asked<T>(path: string): Promise<{ data: T; there: number }> {
     const data = await answer.json().catch((error: unknown) => {
       throw failureOf(error, 'the API’s answer broke off');
     });
-    return { data: data as T, there: Date.parse(answer.headers.get('Date') ?? '') || Date.now() };
+    const there = Date.parse(answer.headers.get('Date') ?? '') || Date.now();
+    aheadMs = there - Date.now();
+    return { data: data as T, there };
   }
   const body = await answer.json().catch(() => null);
   const { error, detail } = (body ?? {}) as { error?: string; detail?: string };

@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { CoinResponse } from '../../../../schemas/responses/coin/coin.ts';
 import type { LoopResponse } from '../../../../schemas/responses/coin/loop.ts';
 import type { AgentPost } from '../../../../schemas/responses/coin/posts.ts';
@@ -8,15 +7,15 @@ import { type Pin, Pins } from '../charts/pins.ts';
 import { Holdings } from '../history/holdings.ts';
 import { usePast } from '../history/past.ts';
 import { Ranges, useSpan } from '../history/ranges.ts';
-import { joined, type Row, rowOfHistory, rowOfLoop, withSample } from '../history/rows.ts';
+import { joined, rowOfHistory } from '../history/rows.ts';
 import { html } from '../html.ts';
 import { Text } from '../parts/text.ts';
 import type { Resource } from '../resource.ts';
-import { heldInQuote, pastInQuote } from './other-asset.ts';
+import { pastInQuote } from './other-asset.ts';
+import { useSamples } from './samples.ts';
 import { unitsOf } from './units.ts';
 
 const MINUTE_MS = 60_000;
-const MOST_SAMPLES = 600;
 
 interface EquityProps {
   coin: CoinResponse;
@@ -29,14 +28,7 @@ export function Equity({ coin, loop, posts }: EquityProps) {
   const span = useSpan();
   const route = `/coins/${encodeURIComponent(coin.mint)}/history`;
   const { history, pathAt } = usePast<CoinHistoryResponse>(route, span, MINUTE_MS);
-  const [seen, setSeen] = useState<Row[]>([]);
-  const { data, at, path } = loop;
-  useEffect(() => {
-    if (data === null || at === null) return;
-    const held = heldInQuote(data.step4_deployed);
-    const row = rowOfLoop({ ...data, step4_deployed: held }, at, path);
-    setSeen((rows) => withSample(rows, row, MOST_SAMPLES));
-  }, [data, at]);
+  const seen = useSamples(loop);
   const pins = posts.filter(({ createdAt }) => createdAt >= span.since).map(pinOf);
   const past = history.data === null ? [] : pastInQuote(history.data).map(rowOfHistory);
   const rows = joined(past, seen, history.data?.step ?? 'hour');

@@ -32,7 +32,8 @@ export function Holdings({ rows, quote, name, from, pathAt, over }: HoldingsProp
     held: heldOn(rows, of).map(text),
   });
   const newest = rows.at(-1);
-  const isOfNow = newest !== undefined && !isWhole(newest.time, 'hour');
+  // A sample may be of the second at which an hour ends.
+  const isOfNow = newest !== undefined && (newest.seen !== undefined || !isWhole(newest.time, 'hour'));
   const drawing = {
     times: rows.map(({ time }) => time),
     series: [

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { address, ask } from '../address.ts';
 import { html } from '../html.ts';
+import { nowThere } from '../resource.ts';
 
 /** Spans of time to choose from, in days; the address holds which is chosen. */
 const RANGES = { day: ['A day', 1], week: ['A week', 7], quarter: ['Three months', 90] } as const;
@@ -26,7 +27,7 @@ export interface Span {
 export function useSpan(): Span {
   const range = chosen();
   return useMemo(() => {
-    const now = Date.now();
+    const now = nowThere();
     const ago = (days: number) => now - days * DAY_MS;
     const since = ago(RANGES[range][1]);
     const recent = Math.floor(ago(BY_HOURS) / DAY_MS) * DAY_MS;

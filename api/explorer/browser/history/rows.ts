@@ -64,14 +64,14 @@ export const rowOfHistory = ({ time, bankroll, deployed, attestedEquity, hwm }: 
   asOf: oldestOf([bankroll, deployed]),
 });
 
-/** What a policy has now, as it was answered at a time of this clock. */
+/** What a policy has now, as it was answered at a time of the clock of the API. */
 export function rowOfLoop(
   { step4_deployed, step5_profit }: LoopResponse,
-  at: number,
+  there: number,
   path: string | null,
 ): Row {
   return {
-    time: new Date(at).toISOString(),
+    time: new Date(there).toISOString(),
     bankroll: amountOf(step4_deployed.bankrollUnspent),
     deployed: together(amountOf(step4_deployed.local), amountOf(step4_deployed.remote), 1n),
     attested: amountOf(step4_deployed.remote),
@@ -85,14 +85,18 @@ const PARTS = ['bankroll', 'deployed', 'attested', 'hwm'] as const;
 const same = (a: Row, b: Row) => PARTS.every((part) => a[part].base === b[part].base);
 const sameReasons = (a: Row, b: Row) => PARTS.every((part) => a[part].reason === b[part].reason);
 
-/** The rows with one more sample; of a run of equal rows only the first and the last are kept. */
+/**
+ * The rows with one more sample, in place of one of the same time; of a run of equal rows only the first and the last
+ * are kept.
+ */
 export function withSample(rows: readonly Row[], sample: Row, most: number): Row[] {
-  const [before, last] = [rows.at(-2), rows.at(-1)];
-  if (last !== undefined && sample.time <= last.time) return [...rows];
+  const earlier = rows.at(-1)?.time === sample.time ? rows.slice(0, -1) : rows;
+  const [before, last] = [earlier.at(-2), earlier.at(-1)];
+  if (last !== undefined && sample.time < last.time) return [...rows];
   const kept =
     before !== undefined && last !== undefined && same(before, last) && same(last, sample)
-      ? rows.slice(0, -1)
-      : rows;
+      ? earlier.slice(0, -1)
+      : earlier;
   return [...kept, sample].slice(-most);
 }
 
