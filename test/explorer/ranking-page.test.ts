@@ -69,6 +69,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     const tab = await explorer.another();
     await tab.page.route(isApi, (route) => {
       const { pathname, searchParams } = new URL(route.request().url());
+      if (pathname === '/explorer/decimals') return route.fulfill({ json: {} });
       if (pathname !== '/rankings') return route.fulfill({ status: 404, json: { error: 'not here' } });
       const items = Array.from({ length: ROWS }, (_, at) => rowOf(at, looks[at % looks.length] as Look));
       const sort = searchParams.get('sort') ?? 'marketCap';

@@ -74,7 +74,7 @@ function failureOf(error: unknown, otherwise: string): Error {
 }
 
 /** How long after a failure to ask again; null where the query itself is wrong. */
-function waitAfter(error: Error, everyMs: number | null): number | null {
+export function waitAfter(error: Error, everyMs: number | null): number | null {
   if (!(error instanceof Refused)) return RETRY_MS;
   const { status, restMs } = error;
   if (status === 400) return null;

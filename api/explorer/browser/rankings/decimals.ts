@@ -1,8 +1,8 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { getJson } from '../resource.ts';
+import { getJson, waitAfter } from '../resource.ts';
 
-/** Undefined: not loaded yet. Null: not known, or loading failed. */
+/** Undefined: not loaded yet. Null: not known. */
 type Decimals = number | null | undefined;
 
 /** So many are asked for at a time. */
@@ -22,11 +22,28 @@ async function askOn(): Promise<void> {
   const mints = [...waiting].slice(0, AT_ONCE);
   asking = mints.length > 0;
   if (!asking) return;
-  for (const mint of mints) waiting.delete(mint);
   const path = `/explorer/decimals?mints=${mints.join()}`;
-  const told = await getJson<Record<string, number | null>>(path).catch(() => null);
-  for (const mint of mints) of(mint).value = told?.[mint] ?? null;
+  const told = await getJson<Record<string, number | null>>(path).catch(
+    (error: Error): Record<string, null> | null => {
+      const wait = waitAfter(error, null);
+      if (wait !== null) askLater(wait);
+      return wait === null ? {} : null;
+    },
+  );
+  if (told === null) return;
+  for (const mint of mints) {
+    waiting.delete(mint);
+    of(mint).value = told[mint] ?? null;
+  }
   await askOn();
+}
+
+/** Asks again after a failure, for all that are still wanted then, while the tab is visible. */
+function askLater(ms: number): void {
+  setTimeout(() => {
+    if (document.visibilityState === 'visible') void askOn();
+    else askLater(1_000);
+  }, ms);
 }
 
 /** Mints that are wanted at the same moment are asked for together. */
