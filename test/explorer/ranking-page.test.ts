@@ -201,6 +201,46 @@ describe.skipIf(CHROMIUM === undefined)(`the page of rankings${missing}`, () => 
     expect(await head('Burned').getByRole('button').count()).toBe(0);
   });
 
+  test('keeps the keyboard’s place in the table after sorting by a head, and goes to the first row of a next page', async () => {
+    const page = await tabOf([ORDINARY]);
+    await page.route(/\/rankings\?/, async (route) => {
+      const { searchParams } = new URL(route.request().url());
+      const items = Array.from({ length: 5 }, (_, at) => rowOf(at, ORDINARY));
+      const [sort, offset] = [
+        searchParams.get('sort') ?? 'marketCap',
+        Number(searchParams.get('offset') ?? 0),
+      ];
+      return route.fulfill({
+        json: { sort, order: 'desc', items, total: 100, offset, hasMore: offset < 50 },
+      });
+    });
+    await opened(page);
+    const place = () =>
+      page.evaluate("document.activeElement.closest('th, .pages')?.textContent ?? 'nowhere'");
+    await page.getByRole('columnheader', { name: 'Profit swept' }).getByRole('button').press('Enter');
+    await page.locator('table.ranking[data-sort="profit"]').waitFor();
+    await awaited(async () => expect(await place()).toBe('Profit swept'), 50);
+    await page.getByRole('button', { name: 'Next' }).press('Enter');
+    await page.getByText('51 to 55 of 100').waitFor();
+    await awaited(async () => expect(await place()).toContain('Copper Tiger'), 50);
+    expect(await page.evaluate("document.querySelector('a.row-link') === document.activeElement")).toBe(true);
+  });
+
+  test('says that there are fewer policies if the address asks for a later page than there is', async () => {
+    const page = await tabOf([ORDINARY]);
+    await page.route(/\/rankings\?.*offset=500/, (route) =>
+      route.fulfill({
+        json: { sort: 'marketCap', order: 'desc', items: [], total: 6, offset: 500, hasMore: false },
+      }),
+    );
+    await page.goto('/explorer/?offset=500');
+    await page.getByText('No policy so far down').waitFor();
+    expect(await page.locator('main').textContent()).not.toContain('Take a filter away');
+    await page.getByRole('link', { name: 'The first page' }).click();
+    await rows(page).first().waitFor();
+    expect(new URL(page.url()).search).toBe('');
+  });
+
   test('has filters of equal width at every window width', async () => {
     const page = await tabOf([ORDINARY]);
     await opened(page);

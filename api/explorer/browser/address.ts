@@ -23,13 +23,18 @@ export function go(href: string, how: 'push' | 'replace' = 'push'): void {
 
 /** Changes parameters of the query; one that is null or empty is removed. */
 export function ask(changes: Record<string, string | null>, how: 'push' | 'replace' = 'push'): void {
+  go(pathOf(changes), how);
+}
+
+/** Where it is with other parameters of the query. */
+export function pathOf(changes: Record<string, string | null>): string {
   const query = new URLSearchParams(address.value.query);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === '') query.delete(name);
     else query.set(name, value);
   }
   const text = query.toString();
-  go(`${address.value.path}${text === '' ? '' : `?${text}`}`, how);
+  return `${address.value.path}${text === '' ? '' : `?${text}`}`;
 }
 
 /** Links of the explorer change the address without a new document; all others, and new tabs, are the browser's. */

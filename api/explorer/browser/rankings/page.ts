@@ -1,10 +1,11 @@
 import { useEffect } from 'preact/hooks';
 import type { RankingsResponse } from '../../../../schemas/responses/rankings.ts';
-import { address, ask } from '../address.ts';
+import { address, ask, pathOf } from '../address.ts';
 import { html } from '../html.ts';
 import { Empty, Loaded } from '../parts/states.ts';
 import { counted } from '../text/words.ts';
 import { ClearFilters, Filters } from './filters.ts';
+import { focusInNext } from './focus.ts';
 import { useRanking } from './live.ts';
 import { asked, FILTERS, PAGE } from './question.ts';
 import { moveInRows } from './rows-by-key.ts';
@@ -32,9 +33,7 @@ export function RankingsPage() {
     <${Filters} query=${query} isRanked=${answer.data !== null} />
     <${Loaded} of=${answer} rows=${12}>${(data: RankingsResponse) =>
       data.items.length === 0
-        ? [...FILTERS, 'offset'].some((name) => question.has(name))
-          ? html`<${Empty} title="No policy fits.">Take a filter away, or look for something else.<//>`
-          : html`<${Empty} title="No policy yet.">As soon as one is created it stands here.<//>`
+        ? html`<${None} data=${data} question=${question} />`
         : html`
             ${
               data.sort === 'burned' &&
@@ -49,9 +48,20 @@ export function RankingsPage() {
   `;
 }
 
+function None({ data, question }: { data: RankingsResponse; question: URLSearchParams }) {
+  if (data.offset > 0 && data.total !== 0)
+    return html`<${Empty} title="No policy so far down.">There are fewer than that. <a href=${pathOf({ offset: null })}>The first page</a><//>`;
+  return FILTERS.some((name) => question.has(name))
+    ? html`<${Empty} title="No policy fits.">Take a filter away, or look for something else.<//>`
+    : html`<${Empty} title="No policy yet.">As soon as one is created it stands here.<//>`;
+}
+
 function Pages({ data }: { data: RankingsResponse }) {
   const { offset, items, total, hasMore } = data;
-  const to = (start: number) => () => ask({ offset: start === 0 ? null : String(start) });
+  const to = (start: number) => () => {
+    ask({ offset: start === 0 ? null : String(start) });
+    focusInNext('a.row-link');
+  };
   return html`<div class="pages">
     <p>${offset + 1} to ${offset + items.length} of ${counted(total, 'policy', 'policies')}</p>
     ${

@@ -4,6 +4,7 @@ import { TokenMark, TokenName } from '../parts/token.ts';
 import { TAGS } from '../text/meanings.ts';
 import { namedAlike, shortKey, symbolOf } from '../text/words.ts';
 import { COLUMNS } from './columns.ts';
+import { focusInNext, useFocusOfLast } from './focus.ts';
 import { rankBy } from './sorts.ts';
 
 interface TableProps {
@@ -13,8 +14,13 @@ interface TableProps {
 }
 
 export function RankingTable({ data: { items: rows, sort, order }, query }: TableProps) {
+  useFocusOfLast();
   const alike = namedAlike(rows);
   const way = order === 'asc' ? 'ascending' : 'descending';
+  const rank = (column: Sort) => {
+    rankBy(column, query);
+    focusInNext(`th[data-column="${column}"] button`);
+  };
   return html`<div class="table-frame"><table class="ranking" data-sort=${sort}>
     <caption class="for-readers">Policies, ranked</caption>
     <thead>
@@ -27,7 +33,7 @@ export function RankingTable({ data: { items: rows, sort, order }, query }: Tabl
             { name, head, gives },
           ]) => html`<th key=${column} scope="col" class="number" data-column=${column} data-gives=${gives}
           data-ranks=${String(column === sort)} aria-sort=${column === sort && head === undefined ? way : undefined}>${
-            head ?? html`<button type="button" onClick=${() => rankBy(column, query)}>${name}</button>`
+            head ?? html`<button type="button" onClick=${() => rank(column)}>${name}</button>`
           }</th>`,
         )}
       </tr>
