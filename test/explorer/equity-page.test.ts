@@ -113,6 +113,23 @@ describe.skipIf(CHROMIUM === undefined)(`the equity chart${missing}`, () => {
     }, 200);
   });
 
+  test('says that its picture could not be loaded, and draws it once it can be', async () => {
+    let isGone = true;
+    const page = await opened(coinAnswers(), '', (tab) =>
+      tab.route(/charts-draw/, (route) =>
+        isGone ? route.fulfill({ status: 404, json: { error: 'no such asset' } }) : route.continue(),
+      ),
+    );
+    const said = page.locator('.equity').getByText('The picture could not be loaded');
+    await said.waitFor();
+    await page.locator('.equity summary').click();
+    expect(await page.locator('.equity tbody tr').count()).toBeGreaterThan(3);
+    isGone = false;
+    await page.clock.fastForward(60_000);
+    await page.locator('.equity canvas').waitFor();
+    expect(await said.count()).toBe(0);
+  });
+
   test('has no dotted line if the current value equals the one at the end of the last hour', async () => {
     const page = await opened(coinAnswers());
     await awaited(async () => expect(await drawnShare(page, 0.05, 0.99)).toBeGreaterThan(0.99), 200);

@@ -4,6 +4,9 @@ import type { Shown } from '../parts/panel.ts';
 import { Cursor } from './cursor.ts';
 import type { Drawing, Drawn, PlotArea } from './draw.ts';
 
+/** When to ask again for the library that draws, where it could not be had. */
+const AGAIN_MS = 10_000;
+
 /** A chart with a text alternative; the library that draws is loaded when there is a first chart to draw. */
 export function Canvas({
   label,
@@ -19,6 +22,7 @@ export function Canvas({
   over?: (place: PlotArea) => Children;
 }) {
   const [place, setPlace] = useState<PlotArea | null>(null);
+  const [isMissing, setMissing] = useState(false);
   const holder = useRef<HTMLDivElement>(null);
   const newest = useRef(drawing);
   const drawn = useRef<Drawn | null>(null);
@@ -33,11 +37,24 @@ export function Canvas({
     const element = holder.current;
     if (element === null) return;
     let gone = false;
-    import('./draw.ts').then(({ draw }) => {
-      if (!gone) drawn.current = draw(element, newest.current);
-    });
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const load = () =>
+      import('./draw.ts').then(
+        ({ draw }) => {
+          if (gone) return;
+          setMissing(false);
+          drawn.current = draw(element, newest.current);
+        },
+        () => {
+          if (gone) return;
+          setMissing(true);
+          again = setTimeout(load, AGAIN_MS);
+        },
+      );
+    load();
     return () => {
       gone = true;
+      clearTimeout(again);
       drawn.current?.destroy();
       drawn.current = null;
     };
@@ -47,6 +64,7 @@ export function Canvas({
   useEffect(() => drawn.current?.update(newest.current), [known]);
   return html`<div class="canvas" style=${{ height: `${drawing.height}px` }}>
     <div ref=${holder} role="img" aria-label=${label}></div>
+    ${isMissing && html`<p class="note">The picture could not be loaded; its numbers are below. It is tried again by itself; if this service was updated, reload the page.</p>`}
     ${place !== null && html`<${Cursor} times=${drawing.times} earlyS=${drawing.earlyS ?? 0} lateS=${drawing.lateS} place=${place} isOfNow=${drawing.isOfNow ?? false} told=${told} />${over?.(place)}`}
   </div>`;
 }
