@@ -36,6 +36,7 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     also: (page: Page) => Promise<unknown> = async () => {},
   ): Promise<Page> {
     const tab = await explorer.another();
+
     await tab.page.clock.install({ time: Date.parse(AT) + TEN_MINUTES_MS });
     await answerCoin(tab.page, answers, streams);
     await also(tab.page);
@@ -144,6 +145,45 @@ describe.skipIf(CHROMIUM === undefined)(`the page of a policy${missing}`, () => 
     await page.clock.fastForward(A_MINUTE_MS);
     await stale.waitFor();
     await figure(page, 'Routed: Liquidity').filter({ hasText: '2.5 USDX' }).waitFor();
+  });
+
+  test('says that the readings of venues are not up to date while only they fail', async () => {
+    const page = await opened(coinAnswers());
+    await page.getByText('27 s old').waitFor();
+    const venues = page.locator('section', { has: page.locator('h2', { hasText: 'Venue accounts' }) });
+    expect(await venues.getByRole('status').count()).toBe(0);
+    await page.route(/\/positions$/, (route) =>
+      route.fulfill({ status: 500, json: { error: 'it is lost' } }),
+    );
+    await page.clock.fastForward(A_MINUTE_MS);
+    await venues.getByText('Not up to date. It is lost.').waitFor();
+    expect(await page.getByText('Not up to date.').count()).toBe(1);
+  });
+
+  test('calls the high water mark one of base units if the decimals are not known', async () => {
+    const answers = coinAnswers();
+    answers.coin.quote.decimals = null;
+    const page = await opened(answers);
+    const second = page.locator('dl.figures > div', { hasText: 'Profit swept' }).locator('dd.second');
+    expect(await second.textContent()).toMatch(/high water mark .*400\.00M base units$/);
+  });
+
+  test('folds a name of many letters, all of which can be read', async () => {
+    const answers = coinAnswers();
+    const name = `Copper ${'tiger '.repeat(1_500)}end`;
+    Object.assign(answers.coin, { name, symbol: name });
+    const page = await opened(answers);
+    const top = () =>
+      page
+        .locator('dl.figures')
+        .first()
+        .evaluate((figures) => figures.getBoundingClientRect().top);
+    expect(await top()).toBeLessThan(900);
+    const whole = page.locator('.whole-name p');
+    expect(await whole.first().isVisible()).toBe(false);
+    await page.getByText('The whole name').click();
+    expect(await whole.first().isVisible()).toBe(true);
+    expect(await whole.allTextContents()).toEqual([name, name]);
   });
 
   test('updates the open panel of a figure when the figure changes, and reopens no closed one', async () => {

@@ -113,6 +113,28 @@ describe.skipIf(CHROMIUM === undefined)(`the equity chart${missing}`, () => {
     }, 200);
   });
 
+  test('has room for the longest amounts on its axis', async () => {
+    const answers = coinAnswers();
+    answers.coin.quote.decimals = 0;
+    const most = figureOf('18446744073709551615');
+    answers.loop.step4_deployed.bankrollUnspent = most;
+    for (const moment of answers.history.items) moment.bankroll = most;
+    const page = await opened(answers, '', (tab) =>
+      tab.addInitScript(`{
+        globalThis.amounts = [];
+        const { fillText } = CanvasRenderingContext2D.prototype;
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, ...rest) {
+          if (this.textAlign === 'right') amounts.push([text, x - this.measureText(text).width]);
+          return fillText.call(this, text, x, ...rest);
+        };
+      }`),
+    );
+    await page.locator('.equity .cursor-area').waitFor();
+    const amounts = await page.evaluate<[text: string, left: number][]>('amounts');
+    expect(amounts.map(([text]) => text)).toContain('15,000.00Q');
+    expect(amounts.filter(([, left]) => left < 0)).toEqual([]);
+  });
+
   test('says that its picture could not be loaded, and draws it once it can be', async () => {
     let isGone = true;
     const page = await opened(coinAnswers(), '', (tab) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dated } from '../../api/explorer/browser/charts/draw.ts';
+import { dated } from '../../api/explorer/browser/charts/ticks.ts';
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;

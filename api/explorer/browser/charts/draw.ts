@@ -2,6 +2,7 @@ import uPlot from 'uplot';
 import { short } from '../text/amounts.ts';
 import { BAR_SHARE, MOST_BAR_PX } from './bar.ts';
 import { BESIDE_PX, drawColumn, soft } from './column.ts';
+import { DAY_S, dated, decimalOf, roomFor, SHORT_STEPS_S, STEPS_S } from './ticks.ts';
 
 /** Bars stand side by side; areas are drawn over each other, the largest first; a mark is a dashed line. */
 export type Look = 'bars' | 'area' | 'mark';
@@ -47,12 +48,6 @@ export interface Drawn {
   update(drawing: Drawing): void;
   destroy(): void;
 }
-
-const HOUR_S = 3_600;
-const DAY_S = 24 * HOUR_S;
-/** Distances that ticks of the time axis may have: seconds and minutes here, then hours up to a year. */
-const SHORT_STEPS_S = [1, 5, 15, 30, 60, 120, 300, 600, 900, 1800];
-const STEPS_S = [1, 2, 3, 6, 12, 24, 48, 96, 168, 336, 720, 2160, 8760].map((hours) => hours * HOUR_S);
 
 /** Draws into an element, in its width and in the colours of its scheme; draws again when either changes. */
 export function draw(element: HTMLElement, first: Drawing): Drawn {
@@ -155,7 +150,12 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
             return ticks.map((tick, at) => dated(tick, to - from, at === 0));
           },
         },
-        { ...axis, size: 56, space: 28, values: (_, ticks) => ticks.map((tick) => short(decimalOf(tick))) },
+        {
+          ...axis,
+          size: roomFor(axis.font),
+          space: 28,
+          values: (_, ticks) => ticks.map((tick) => short(decimalOf(tick))),
+        },
       ],
       series: [{}, ...series.map(drawnAs), ...series.flatMap(heldAs)],
       bands,
@@ -214,23 +214,4 @@ function around(times: readonly number[], bars: boolean): [number, number] {
   const single = high === low;
   const spare = bars ? (single ? 3 : 0.5) * DAY_S : single ? 30 : 0;
   return [low - spare, high + spare];
-}
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/**
- * The text of a tick of the time axis: its day where that begins, so that no day is named twice, else the time of day,
- * to the second where the span is short; the first tick has its day below.
- */
-export function dated(tick: number, spanS: number, isFirst: boolean): string {
-  const [day = '', time = ''] = new Date(tick * 1000).toISOString().split('T');
-  const name = `${MONTHS[Number(day.slice(5, 7)) - 1]} ${Number(day.slice(8))}`;
-  if (spanS > HOUR_S && time.startsWith('00:00')) return name;
-  return `${time.slice(0, spanS < 600 ? 8 : 5)}${isFirst ? `\n${name}` : ''}`;
-}
-
-/** The text of a tick of the axis of values, without an exponent. */
-function decimalOf(tick: number): string {
-  const text = String(tick);
-  return text.includes('e') ? tick.toFixed(Math.abs(tick) < 1 ? 12 : 0) : text;
 }

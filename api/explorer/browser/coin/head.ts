@@ -11,6 +11,7 @@ import { TokenMark } from '../parts/token.ts';
 import type { Resource } from '../resource.ts';
 import { TAGS } from '../text/meanings.ts';
 import { ago } from '../text/times.ts';
+import { shortened } from '../text/visible.ts';
 import { percent, shortKey } from '../text/words.ts';
 import { equityNow } from './equity-now.ts';
 import { heldInQuote } from './other-asset.ts';
@@ -31,18 +32,33 @@ const leadOf = ({ mode, feeSplit, profitSplit }: CoinResponse): string =>
       : `Of each profit ${percent(profitSplit.toHoldersBps)}, as far as it lies in the vault, buys the token back and burns it.`,
   ].join(' ');
 
+/** With a longer name, or a symbol longer than that of a list, the figures would begin below the window. */
+const MOST_OF_NAME = 200;
+
+/** What the head has of name and symbol only in part. */
+function WholeName({ coin: { name, symbol } }: { coin: CoinResponse }) {
+  const isWhole =
+    shortened(name ?? '', MOST_OF_NAME) === (name ?? '') && shortened(symbol ?? '') === (symbol ?? '');
+  if (isWhole) return null;
+  return html`<details class="whole-name"><summary>The whole name and symbol</summary>
+    ${name !== null && html`<p><${Text} text=${name} /></p>`}
+    ${symbol !== null && html`<p><${Text} text=${symbol} /></p>`}
+  </details>`;
+}
+
 /** Which policy this is, its state, and its four main numbers. */
 export function Head({ coin, loop }: { coin: CoinResponse; loop: Resource<LoopResponse> }) {
   const { quote, base } = unitsOf(coin);
   return html`<div class="coin-head">
       <${TokenMark} symbol=${coin.symbol} mint=${coin.mint} large />
       <div>
-        <h1>${coin.name === null && coin.symbol === null ? html`Unnamed ${shortKey(coin.mint)}` : html`<${Text} text=${coin.name ?? coin.symbol ?? ''} />`}</h1>
+        <h1>${coin.name === null && coin.symbol === null ? html`Unnamed ${shortKey(coin.mint)}` : html`<${Text} text=${shortened(coin.name ?? coin.symbol ?? '', MOST_OF_NAME)} />`}</h1>
         <p class="under-name">
-          ${coin.symbol !== null && html`<${Text} text=${coin.symbol} />`}
+          ${coin.symbol !== null && html`<${Text} text=${shortened(coin.symbol)} />`}
           <${Key} value=${coin.mint} name="Mint" />
           ${coin.updatedAt !== null && html`<span>last change ${ago(coin.updatedAt, now.value)}</span>`}
         </p>
+        <${WholeName} coin=${coin} />
       </div>
       <p class="tags">
         <span class=${coin.mode === 'Agent' ? 'tag agent' : 'tag'} title=${TAGS[coin.mode]}>${coin.mode}</span>
@@ -70,7 +86,7 @@ export function Head({ coin, loop }: { coin: CoinResponse; loop: Resource<LoopRe
         }</div>
       <${Equity} coin=${coin} loop=${loop} />
       <div><dt>Profit swept</dt><dd><${Fig} figure=${coin.counters.profitSwept} reading=${inUnit(quote)} name="Profit swept" /></dd>
-        <dd class="second">high water mark <${Fig} figure=${coin.hwm} reading=${inUnit(quote)} name="High water mark" bare /></dd></div>
+        <dd class="second">high water mark <${Fig} figure=${coin.hwm} reading=${inUnit(quote)} name="High water mark" bare=${quote.decimals !== null} /></dd></div>
       <div><dt>Burned</dt><dd><${Fig} figure=${coin.counters.tokensBurned} reading=${inUnit(base)} name="Tokens burned" /></dd>
         <dd class="second">for <${Fig} figure=${coin.counters.paidToHolders} reading=${inUnit(quote)} name="Spent on buying back" /></dd></div>
     </dl>`;

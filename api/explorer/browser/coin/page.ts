@@ -66,7 +66,7 @@ export function CoinPage({ mint }: { mint: string }) {
       <//>
     </div>
     <${Section} title="Venue accounts" note="Where the bankroll is at work. What is held remotely is attested: the program cannot see it.">
-      <${Venues} coin=${data} loop=${loop} positions=${positions as Resource<PositionsResponse>} />
+      <${Venues} coin=${data} loop=${loop} positions=${positions as Resource<PositionsResponse>} above=${coin} />
     <//>
     <div class="two-columns">
       <${Section} title="Balances"><${Balances} coin=${data} /><//>

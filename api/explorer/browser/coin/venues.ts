@@ -7,7 +7,7 @@ import { Against } from '../parts/against.ts';
 import { Asked } from '../parts/asked.ts';
 import { Fig } from '../parts/figure.ts';
 import { Key } from '../parts/key.ts';
-import { Empty, Loaded } from '../parts/states.ts';
+import { Empty, IfOld, Loaded } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
 import type { Resource } from '../resource.ts';
 import { span } from '../text/times.ts';
@@ -19,14 +19,17 @@ interface VenuesProps {
   coin: CoinResponse;
   loop: Resource<LoopResponse>;
   positions: Resource<PositionsResponse>;
+  /** A resource that is shown further up, and says so itself where both are old for the same reason. */
+  above: Resource<unknown>;
 }
 
-export function Venues({ coin, loop, positions }: VenuesProps) {
+export function Venues({ coin, loop, positions, above }: VenuesProps) {
   if (coin.venueAccounts.length === 0)
     return html`<${Loaded} of=${loop} above=${loop} rows=${2}>${(steps: LoopResponse) => html`<${None} held=${steps.step4_deployed} />`}<//>`;
   const byAccount = new Map(positions.data?.positions.map((position) => [position.venueAccount, position]));
   const standing = coin.venueAccounts.toSorted((a, b) => Number(a.revoked) - Number(b.revoked));
-  return html`<ul class="venues">
+  return html`<${IfOld} of=${positions} above=${above} />
+  <ul class="venues">
     ${standing.map(
       (account) => html`<${Venue} key=${account.tokenAccount} coin=${coin} account=${account}
       position=${byAccount.get(account.tokenAccount)} failed=${positions.state === 'failed' ? positions.failure : null} path=${positions.path} />`,

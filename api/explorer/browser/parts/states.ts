@@ -20,18 +20,25 @@ export function Loaded<T>({
   above?: Resource<unknown> | null;
   children?: (data: T) => Children;
 }) {
-  const isSaid = above !== null && above.failure !== null && above.failure === of.failure;
   if (of.data === null) {
     return of.state === 'failed'
-      ? isSaid
+      ? isSaid(of, above)
         ? html`<p class="note">Cannot be shown now.</p>`
         : html`<${Failed} of=${of} />`
       : html`<div class="skeleton" role="status" aria-label="Loading">
           ${Array.from({ length: rows }, (_, row) => html`<span key=${row}></span>`)}
         </div>`;
   }
-  return html`${of.state === 'old' && !isSaid && html`<${Old} of=${of} />`}
+  return html`<${IfOld} of=${of} above=${above} />
     <${Asked.Provider} value=${of.path}>${children?.(of.data)}<//>`;
+}
+
+const isSaid = (of: Resource<unknown>, above: Resource<unknown> | null) =>
+  above !== null && above.failure !== null && above.failure === of.failure;
+
+/** Says that an answer could not be renewed, unless the resource above says so for the same reason. */
+export function IfOld({ of, above }: { of: Resource<unknown>; above: Resource<unknown> | null }) {
+  return of.state === 'old' && !isSaid(of, above) ? html`<${Old} of=${of} />` : null;
 }
 
 function Failed({ of }: { of: Resource<unknown> }) {

@@ -13,7 +13,7 @@ import { Empty, Loaded } from '../parts/states.ts';
 import { Text } from '../parts/text.ts';
 import { useResource } from '../resource.ts';
 import { shortAgo } from '../text/times.ts';
-import { plainText } from '../text/visible.ts';
+import { plainText, shortened } from '../text/visible.ts';
 import { classNames } from '../text/words.ts';
 
 const EVERY_MS = 15_000;
@@ -97,7 +97,7 @@ function Quotes({ rows, source }: { rows: QuotesResponse['items']; source: strin
     </tr></thead>
     <tbody>${rows.map(
       (row) => html`<tr key=${row.mint}>
-      <th scope="row"><${Text} text=${row.symbol ?? 'Unnamed'} />${row.name !== null && html`<small><${Text} text=${row.name} /></small>`}</th>
+      <th scope="row"><${Text} text=${shortened(row.symbol ?? 'Unnamed')} />${row.name !== null && html`<small><${Text} text=${shortened(row.name)} /></small>`}</th>
       <td class="roomy"><${Key} value=${row.mint} name="Mint" /></td>
       <td class="roomy"><${Text} text=${row.category} /></td>
       <td class="number roomy">${count(row.decimals, source, 'Decimals')}</td>
