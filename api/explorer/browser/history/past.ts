@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { Step } from '../../../../schemas/responses/history.ts';
 import { type Resource, useResource } from '../resource.ts';
 import type { Span } from './ranges.ts';
@@ -15,12 +15,22 @@ export interface Past<T> {
   pathAt(time: string): string | null;
 }
 
-/** The past of a span; its last days by hours, since a day that is not over has no end yet. */
-export function usePast<T extends History>(
-  route: string,
-  { since, byHours }: Span,
-  everyMs: number,
-): Past<T> {
+/** The past of a span. Where the span moves on, what is known of it stays until it is answered anew. */
+export function usePast<T extends History>(route: string, span: Span, everyMs: number): Past<T> {
+  const newest = usePastOf<T>(route, span, everyMs);
+  const kept = useRef<{ of: string; past: Past<T> } | null>(null);
+  const of = `${route} ${span.range}`;
+  const { state, data, failure, status } = newest.history;
+  if (data !== null) kept.current = { of, past: newest };
+  if (data !== null || kept.current?.of !== of) return newest;
+  const { past } = kept.current;
+  return state === 'loading'
+    ? past
+    : { ...past, history: { ...past.history, state: 'old', failure, status } };
+}
+
+/** The past of exactly this span; its last days by hours, since a day that is not over has no end yet. */
+function usePastOf<T extends History>(route: string, { since, byHours }: Span, everyMs: number): Past<T> {
   const hours = useResource<T>(`${route}?from=${byHours}`, everyMs);
   const isLong = since < byHours;
   const days = useResource<T>(isLong ? `${route}?from=${since}&to=${byHours}&step=day` : null, everyMs);

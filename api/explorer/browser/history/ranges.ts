@@ -1,5 +1,7 @@
+import { computed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { address, ask } from '../address.ts';
+import { now } from '../clock.ts';
 import { html } from '../html.ts';
 import { nowThere } from '../resource.ts';
 
@@ -7,7 +9,10 @@ import { nowThere } from '../resource.ts';
 const RANGES = { day: ['A day', 1], week: ['A week', 7], quarter: ['Three months', 90] } as const;
 type Range = keyof typeof RANGES;
 const UNSAID: Range = 'week';
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Changes once an hour: so often the spans move on while a page stays open. */
+const hour = computed(() => Math.floor(now.value / HOUR_MS));
 
 const chosen = (): Range => {
   const said = address.value.query.get('range') ?? '';
@@ -18,6 +23,7 @@ const chosen = (): Range => {
 const BY_HOURS = RANGES.week[1];
 
 export interface Span {
+  range: Range;
   /** When the chosen span begins, ISO 8601. */
   since: string;
   /** From when on the span is asked for by hours: `since`, or in a long span the beginning of a later day. */
@@ -27,13 +33,13 @@ export interface Span {
 export function useSpan(): Span {
   const range = chosen();
   return useMemo(() => {
-    const now = nowThere();
-    const ago = (days: number) => now - days * DAY_MS;
+    const end = nowThere();
+    const ago = (days: number) => end - days * DAY_MS;
     const since = ago(RANGES[range][1]);
     const recent = Math.floor(ago(BY_HOURS) / DAY_MS) * DAY_MS;
     const iso = (ms: number) => new Date(ms).toISOString();
-    return { since: iso(since), byHours: iso(RANGES[range][1] > BY_HOURS ? recent : since) };
-  }, [range]);
+    return { range, since: iso(since), byHours: iso(RANGES[range][1] > BY_HOURS ? recent : since) };
+  }, [range, hour.value]);
 }
 
 export function Ranges() {
