@@ -13,4 +13,8 @@ export interface NumberedPosts {
   newest(): Promise<bigint>;
   /** Oldest first. */
   behind(after: bigint, most: number): Promise<AgentPost[]>;
+  /** Those of these numbers that posts have, oldest first. */
+  among(numbers: readonly bigint[]): Promise<AgentPost[]>;
+  /** Numbers up to this one that no post has, and that were taken so lately that one may still commit; ascending. */
+  unsettled(upTo: bigint): Promise<bigint[]>;
 }

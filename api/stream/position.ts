@@ -20,7 +20,8 @@ export interface ChainPosition extends LateArrivals {
 }
 
 /**
- * Up to which post a client has the posts, and how many posts the last WINDOW_POSTS numbers up to that one stand for.
+ * Up to which post a client has the posts, and how many posts the last WINDOW_POSTS numbers up to that one stand for: 0,
+ * which is no count, where a post may still come in behind those.
  */
 export interface PostPosition {
   id: bigint;

@@ -1,7 +1,7 @@
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import type { NumberedPosts } from '../../deps/posts.ts';
 import type { Db } from '../../postgres/port.ts';
-import { newestPost, postsBehind, postsOf } from './store.ts';
+import { newestPost, postsAmong, postsBehind, postsOf, unsettledNumbers } from './store.ts';
 
 /** The public feed of a mint, newest first; `total` counts all of its posts. */
 export function readPosts(
@@ -18,5 +18,7 @@ export function numberedPosts({ readers }: Pick<Db, 'readers'>): NumberedPosts {
   return {
     newest: () => newestPost(readers),
     behind: (after, most) => postsBehind(readers, after, most),
+    among: (numbers) => postsAmong(readers, numbers),
+    unsettled: (upTo) => unsettledNumbers(readers, upTo),
   };
 }

@@ -72,6 +72,36 @@ export async function postsBehind(db: Queries, after: bigint, most: number): Pro
   return rows.map(postOf);
 }
 
+/** Those of these numbers that posts have, oldest first. */
+export async function postsAmong(db: Queries, numbers: readonly bigint[]): Promise<AgentPost[]> {
+  const rows = await db.query<PostRow>(
+    `SELECT ${POST} FROM posts WHERE posts.id = ANY ($1::text[]::bigint[]) ORDER BY posts.id`,
+    [numbers.map(String)],
+  );
+  return rows.map(postOf);
+}
+
+/** As far back as writers are looked for that have a number and have not committed. */
+const UNSETTLED = 10_000;
+
+/**
+ * Numbers up to `upTo` that no post has, of the last two minutes: behind the newest post that is older, every writer
+ * has ended.
+ */
+export async function unsettledNumbers(db: Queries, upTo: bigint): Promise<bigint[]> {
+  const rows = await db.query<{ number: string }>(
+    `SELECT number::text AS number FROM generate_series(
+       1 + greatest(0, $1::text::bigint - ${UNSETTLED}, (
+         SELECT posts.id FROM posts
+         WHERE posts.id <= $1::text::bigint AND created_at < now() - interval '2 minutes'
+         ORDER BY posts.id DESC LIMIT 1)),
+       $1::text::bigint) AS number
+     WHERE NOT EXISTS (SELECT 1 FROM posts WHERE posts.id = number) ORDER BY number.number`,
+    [upTo.toString()],
+  );
+  return rows.map(({ number }) => BigInt(number));
+}
+
 /** The number of the newest post; 0 before the first. */
 export async function newestPost(db: Queries): Promise<bigint> {
   const [row] = await db.query<{ id: string }>(

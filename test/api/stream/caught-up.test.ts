@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { NumberedPosts } from '../../../api/deps/posts.ts';
 import type { ActivityFeed } from '../../../api/stream/activity.ts';
 import { createClient } from '../../../api/stream/client.ts';
 import { createClients } from '../../../api/stream/clients.ts';
@@ -13,6 +12,7 @@ import { createWaitingBytes } from '../../../api/stream/waiting-bytes.ts';
 import { sharedEvent } from '../../../api/stream/wire.ts';
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import { awaited } from '../../support/awaited.ts';
+import { numberedPostsOf } from './support/numbered-posts.ts';
 
 const TEXT = 'x'.repeat(3_000);
 /** The longest time of a timer. */
@@ -49,10 +49,7 @@ function cameBack() {
 /** A hub that has 1,100 posts, 850 of them behind `LAST`. */
 function hubOfPosts(errors: unknown[]) {
   const stored = Array.from({ length: 1_100 }, (_, n) => ({ id: `${n + 1}`, text: TEXT }) as AgentPost);
-  const numbered: NumberedPosts = {
-    newest: async () => 1_100n,
-    behind: async (after, most) => stored.filter(({ id }) => BigInt(id) > after).slice(0, most),
-  };
+  const numbered = numberedPostsOf(() => stored);
   const hub = createHub({
     ...{ clients: createClients(), activity: {} as ActivityFeed, posts: createPostFeed(numbered) },
     onError: (error) => void errors.push(error),

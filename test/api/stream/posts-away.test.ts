@@ -8,6 +8,7 @@ import { createPostFeed } from '../../../api/stream/posts.ts';
 import { createTicker } from '../../../api/stream/ticker.ts';
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import { awaited } from '../../support/awaited.ts';
+import { numberedPostsOf } from './support/numbered-posts.ts';
 
 /** A hub over events that the test makes, and over posts that can be away or hang. */
 function hubOver() {
@@ -20,7 +21,7 @@ function hubOver() {
   const readFor = { events: 0, posts: 0 };
   let held: Promise<void> | null = null;
   const hanging: PromiseWithResolvers<void>[] = [];
-  const answer = async <T>(of: () => T): Promise<T> => {
+  const answer = async <T>(of: () => T | Promise<T>): Promise<T> => {
     if (state === 'hangs') {
       const over = Promise.withResolvers<void>();
       hanging.push(over);
@@ -29,9 +30,12 @@ function hubOver() {
     if (state === 'away') throw new Error('nobody answers');
     return of();
   };
+  const there = numberedPostsOf(() => stored);
   const numbered: NumberedPosts = {
-    newest: () => answer(() => BigInt(stored.at(-1)?.id ?? 0)),
-    behind: (id) => answer(() => stored.filter((post) => BigInt(post.id) > id)),
+    newest: () => answer(there.newest),
+    behind: (after, most) => answer(() => there.behind(after, most)),
+    among: (numbers) => answer(() => there.among(numbers)),
+    unsettled: async () => [],
   };
   const activity: HubParts['activity'] = {
     begin: async () => {},

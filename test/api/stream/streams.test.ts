@@ -8,15 +8,13 @@ import { NOW } from '../support/api.ts';
 import { appliedRow, eventRow, gapRow, key, mintRow, policyRow, signature, TIME } from '../support/rows.ts';
 import { useApi } from '../support/use-api.ts';
 import { type Listener, listenTo } from './support/listen.ts';
+import { numberedPostsOf } from './support/numbered-posts.ts';
 
 /** Longer than memory is kept warm without readers. */
 const A_WHILE_MS = 300;
 
 let stored: AgentPost[] = [];
-const posts: NumberedPosts = {
-  newest: async () => BigInt(stored.at(-1)?.id ?? 0),
-  behind: async (after, most) => stored.filter((one) => BigInt(one.id) > after).slice(0, most),
-};
+const posts: NumberedPosts = { ...numberedPostsOf(() => stored), unsettled: async () => [] };
 const postOf = (number: number, coin: string): AgentPost => ({
   id: String(base + number).padStart(19, '0'),
   mint: key(coin),
@@ -34,8 +32,9 @@ function write(...more: AgentPost[]): void {
 
 const held = useApi(
   async (api) => {
-    stored = [];
     base += 1_000;
+    // Before a first post each lower number would count as a writer's that may still commit.
+    stored = [postOf(0, 'two')];
     await api.insert('policies', [policyRow('one', 'usd'), policyRow('two', 'usd')]);
     await api.insert('mints', [mintRow('usd', 6)]);
     await apply(1000);
