@@ -2,16 +2,26 @@ import { messageOf } from '../../../runtime/errors.ts';
 import { pause } from '../../../runtime/process/lifecycle.ts';
 import type { Logger } from '../../../runtime/process/log.ts';
 import type { Db } from '../../postgres/port.ts';
+import { deletedHour } from '../session/nonce.ts';
 
 const EVERY_MS = 60_000;
 
 /**
- * Deletes what is over, by the database's clock: expired sessions, expired spent nonces, attempts older than two
- * minutes, and attempts more than a minute ahead, which would count until a clock that was set back gets there again.
+ * Deletes what is over, by the database's clock: expired sessions, spent nonces an hour after they expired, attempts
+ * older than two minutes, and attempts more than a minute ahead, which would count until a clock that was set back gets
+ * there again.
  */
 export async function sweep(db: Db): Promise<void> {
   await db.query('DELETE FROM sessions WHERE expires_at <= now()');
-  await db.query('DELETE FROM spent_nonces WHERE expires_at <= now()');
+  // A clock that is ahead for less than that hour blocks no challenge issued after it.
+  await db.query(
+    `WITH gone AS (
+       DELETE FROM spent_nonces WHERE expires_at <= now() - interval '1 hour' AND nonce_hash NOT LIKE 'hour %'
+       RETURNING expires_at)
+     INSERT INTO spent_nonces AS kept (nonce_hash, expires_at)
+     SELECT ${deletedHour('expires_at')}, max(expires_at) FROM gone GROUP BY 1
+     ON CONFLICT (nonce_hash) DO UPDATE SET expires_at = greatest(kept.expires_at, excluded.expires_at)`,
+  );
   await db.query(
     `DELETE FROM attempts WHERE at < now() - interval '2 minutes' OR at > now() + interval '1 minute'`,
   );

@@ -39,6 +39,14 @@ export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
+/**
+ * SQL of what stands in place of a hash where spent nonces were deleted: one row for each hour in which such nonces
+ * expired, with the latest of these times. Up to there all nonces of that hour count as spent: a clock that was ahead
+ * when they were deleted, and is put back, makes none valid again.
+ */
+export const deletedHour = (expiresAt: string) =>
+  `'hour ' || floor(extract(epoch FROM ${expiresAt}) / 3600)::bigint`;
+
 /** Reads the key that `migrate` made, and caches it; a failure is not cached. */
 export function nonceKeyOf(db: Queries): () => Promise<Uint8Array> {
   let known: Uint8Array | null = null;

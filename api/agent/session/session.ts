@@ -6,7 +6,7 @@ import { decided, policyOfAgent } from '../chain/reading.ts';
 import { takeTurn } from '../limits/limits.ts';
 import { Refusal } from '../refusal.ts';
 import { CHALLENGE_MS, challengeMessage } from './message.ts';
-import { hashOf, readNonce } from './nonce.ts';
+import { deletedHour, hashOf, readNonce } from './nonce.ts';
 import { startSession } from './sessions.ts';
 import { isSigned } from './signature.ts';
 
@@ -15,6 +15,13 @@ const dead = () =>
     'invalid_challenge',
     'the challenge is unknown, used, expired, or of another mint or key: ask for a new one',
   );
+
+/**
+ * SQL of whether a challenge that expires at `$1` is live. One issued more than a minute ahead is of a clock that was put
+ * back since, and would live for longer than it says.
+ */
+const isLive = (now: string) =>
+  `$1::timestamptz > ${now} AND $1::timestamptz <= ${now} + interval '${CHALLENGE_MS + 60_000} milliseconds'`;
 
 /**
  * `POST /api/agent/session`: a token for a signed challenge. Its first valid signature spends the nonce in any case.
@@ -32,7 +39,7 @@ export async function session(parts: AgentParts, { body, clientAddress }: RouteC
   const nonceHash = hashOf(nonce);
   const expiresAt = new Date(issuedAt + CHALLENGE_MS).toISOString();
   const [used] = await db.query(
-    `SELECT 1 WHERE $1::timestamptz <= now() OR EXISTS (SELECT 1 FROM spent_nonces WHERE nonce_hash = $2)`,
+    `SELECT 1 WHERE NOT (${isLive('now()')}) OR EXISTS (SELECT 1 FROM spent_nonces WHERE nonce_hash = $2)`,
     [expiresAt, nonceHash],
   );
   if (used !== undefined) throw dead();
@@ -60,10 +67,16 @@ function spend({ db }: AgentParts, nonceHash: string, expiresAt: string): Promis
     const now = await takeTurn(tx, `nonce:${nonceHash}`);
     const spent = await tx.query(
       `INSERT INTO spent_nonces (nonce_hash, expires_at)
-       SELECT $1, $2::timestamptz WHERE $2::timestamptz > $3::timestamptz
+       SELECT $2, $1::timestamptz WHERE ${isLive('$3::timestamptz')}
        ON CONFLICT (nonce_hash) DO NOTHING RETURNING 1`,
-      [nonceHash, expiresAt, now],
+      [expiresAt, nonceHash, now],
     );
     if (spent.length === 0) throw dead();
+    // Behind the insert, which waited for a sweep that was deleting this nonce.
+    const deleted = await tx.query(
+      `SELECT 1 FROM spent_nonces WHERE nonce_hash = ${deletedHour('$1::timestamptz')} AND expires_at >= $1::timestamptz`,
+      [expiresAt],
+    );
+    if (deleted.length > 0) throw dead();
   });
 }
