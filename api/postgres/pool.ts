@@ -30,7 +30,7 @@ export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
   const readers = connections(url, READERS, limits);
   // A pooler in between may run a transaction on another connection than the one whose limits were set.
   const own = limitsOf(limits).map((one) => `SET LOCAL ${one}`);
-  const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', ...own].join('; ');
+  const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', ...own, flushed('transaction')].join('; ');
   return {
     query: asking(pool),
     readers: { query: asking(readers) },
@@ -67,6 +67,13 @@ export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
 const limitsOf = ({ statementMs }: PoolLimits): string[] =>
   ['statement_timeout', 'idle_in_transaction_session_timeout'].map((name) => `${name} = ${statementMs}`);
 
+/**
+ * Has a commit wait until the disk has it, where a role or server has switched that off: what was answered as stored
+ * must outlast a crash. Any other choice, how long standbys are waited for, is the operator's.
+ */
+const flushed = (scope: 'session' | 'transaction') =>
+  `SELECT set_config('synchronous_commit', 'on', ${scope === 'transaction'}) WHERE current_setting('synchronous_commit') = 'off'`;
+
 function connections(url: string, most: number, limits: PoolLimits): pg.Pool {
   const { connectMs, statementMs } = limits;
   const said = ["default_transaction_isolation = 'read committed'", ...limitsOf(limits)];
@@ -79,7 +86,7 @@ function connections(url: string, most: number, limits: PoolLimits): pg.Pool {
     application_name: 'bankroll-indexer',
     // Read committed whatever the server's default, so that a transaction that waited for its turn sees what was
     // written before. Set once the connection stands: a pooler in between takes no startup options.
-    onConnect: (client) => client.query(said.map((one) => `SET ${one}`).join('; ')),
+    onConnect: (client) => client.query([...said.map((one) => `SET ${one}`), flushed('session')].join('; ')),
   });
   // A connection that dies while idle is replaced at the next query; without a listener it would end the process.
   pool.on('error', () => undefined);
