@@ -28,8 +28,8 @@ const NONE_IS_MADE = 'Connection terminated due to connection timeout';
 export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
   const pool = connections(url, limits.connections, limits);
   const readers = connections(url, READERS, limits);
-  // A pooler in between may run a transaction on another connection than the one whose limits were set.
-  const own = limitsOf(limits).map((one) => `SET LOCAL ${one}`);
+  // A pooler in between may run a transaction on another connection than the one whose settings were made.
+  const own = [...TIMES, ...limitsOf(limits)].map((one) => `SET LOCAL ${one}`);
   const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', ...own, flushed('transaction')].join('; ');
   return {
     query: asking(pool),
@@ -63,6 +63,9 @@ export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
   };
 }
 
+/** Times are read as text and sent back: in the form of another DateStyle they may come back as other times. */
+const TIMES = ["DateStyle = 'ISO'", "TimeZone = 'UTC'"];
+
 /** Settings of how long the server lets a statement run, and a transaction stand idle between two statements. */
 const limitsOf = ({ statementMs }: PoolLimits): string[] =>
   ['statement_timeout', 'idle_in_transaction_session_timeout'].map((name) => `${name} = ${statementMs}`);
@@ -76,7 +79,7 @@ const flushed = (scope: 'session' | 'transaction') =>
 
 function connections(url: string, most: number, limits: PoolLimits): pg.Pool {
   const { connectMs, statementMs } = limits;
-  const said = ["default_transaction_isolation = 'read committed'", ...limitsOf(limits)];
+  const said = ["default_transaction_isolation = 'read committed'", ...TIMES, ...limitsOf(limits)];
   const pool = new pg.Pool({
     connectionString: url,
     max: most,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { databaseTime } from '../../../api/agent/limits/limits.ts';
 import { openPool } from '../../../api/postgres/pool.ts';
 import { PATIENCE_MS } from '../../support/awaited.ts';
 import { freshPostgresUrl } from '../../support/servers-of-run.ts';
@@ -30,6 +31,25 @@ test.each([
     // As where a pooler gives a transaction a connection that another client had before.
     await db.query('RESET ALL');
     expect(await db.transaction((tx) => tx.query(ask))).toEqual([{ is: expected }]);
+    await db.close();
+  },
+);
+
+/** An abbreviation names several zones, and which one is read is a setting: IST India's or Israel's, for one. */
+test.each([
+  ['SQL, DMY', 'Asia/Kolkata'],
+  ['Postgres, MDY', 'Asia/Shanghai'],
+  ['German', 'America/Havana'],
+  ['ISO, MDY', 'America/New_York'],
+])(
+  'times are read in one form that every server reads alike, with DateStyle %s and TimeZone %s',
+  async (style, zone) => {
+    const db = await withDefaults({ DateStyle: style, TimeZone: zone });
+    const form = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/;
+    expect(await databaseTime(db)).toMatch(form);
+    // As where a pooler gives a transaction a connection that another client had before.
+    await db.query('RESET ALL');
+    expect(await db.transaction(databaseTime)).toMatch(form);
     await db.close();
   },
 );
