@@ -21,11 +21,14 @@ export interface ChainPosition extends LateArrivals {
 
 /**
  * Up to which post a client has the posts, and how many posts the last WINDOW_POSTS numbers up to that one stand for: 0,
- * which is no count, where a post may still come in behind those.
+ * which is no count, where a post may still come in behind those. `made` is when that post was made, in unix
+ * milliseconds: a restored dump may give its number to another. Left out before the first post, and in ids of versions
+ * that did not say it.
  */
 export interface PostPosition {
   id: bigint;
   recent: number;
+  made?: number;
 }
 
 /** Where a client goes on: a part for each thing that its stream carries. */
@@ -43,13 +46,16 @@ export function positionText({ chain, post }: Position): string {
     const rare = derived > 0 ? [late, derived] : late > 0 ? [late] : [];
     parts.push(`e${[slot, ordinal, recent, closedGaps, ...rare].join('.')}`);
   }
-  if (post !== undefined) parts.push(`p${post.id}.${post.recent}`);
+  if (post !== undefined) {
+    const { id, recent, made } = post;
+    parts.push(`p${[id, recent, ...(made === undefined ? [] : [made])].join('.')}`);
+  }
   return parts.join('-');
 }
 
 /** `late` and `derived`, the last two, are left out where there are none, and by versions that did not count them. */
 const CHAIN = /^e(\d{1,19})\.(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9})(?:\.(\d{1,9}))?)?$/;
-const POST = /^p(\d{1,19})\.(\d{1,9})$/;
+const POST = /^p(\d{1,19})\.(\d{1,9})(?:\.(\d{1,15}))?$/;
 
 /** Reads an id that a client sends back; null where it is none of ours. */
 export function readPosition(text: string): Position | null {
@@ -67,8 +73,13 @@ export function readPosition(text: string): Position | null {
         late: Number(late),
         derived: Number(derived),
       };
-    } else if (post !== null) position.post = { id: BigInt(post[1] as string), recent: Number(post[2]) };
-    else return null;
+    } else if (post !== null) {
+      const [, id = '', recent, made] = post;
+      position.post = {
+        ...{ id: BigInt(id), recent: Number(recent) },
+        ...(made === undefined ? {} : { made: Number(made) }),
+      };
+    } else return null;
   }
   return position;
 }

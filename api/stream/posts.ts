@@ -86,6 +86,9 @@ export function createPostFeed(
       const lowest = open.lowest();
       const { rows } = await read(windowBefore(since.id));
       if (recentOf(rows)(since.id) !== since.recent || rows.length > MOST) return null;
+      const last = rows.find((post) => numberOf(post) === since.id);
+      // Postgres was put back to an older dump since: the client has posts that are gone.
+      if (last === undefined ? since.id > 0n : madeAt(last) !== (since.made ?? madeAt(last))) return null;
       const fresh = rows.filter((post) => numberOf(post) > since.id && numberOf(post) <= until.id);
       return inOrder(fresh, positionAt(rows, lowest), since).filter(
         ({ post }) => mint === null || post.mint === mint,
@@ -95,6 +98,7 @@ export function createPostFeed(
 }
 
 const numberOf = ({ id }: AgentPost) => BigInt(id);
+const madeAt = ({ createdAt }: AgentPost) => Date.parse(createdAt);
 const windowBefore = (id: bigint) => (id > WINDOW_POSTS ? id - WINDOW_POSTS : 0n);
 
 const recentOf = (rows: readonly AgentPost[]) => recentIn(rows.map(numberOf), WINDOW_POSTS);
@@ -103,7 +107,8 @@ const recentOf = (rows: readonly AgentPost[]) => recentIn(rows.map(numberOf), WI
 const positionAt = (rows: readonly AgentPost[], lowest: bigint | null) => {
   const recent = recentOf(rows);
   const mayLack = (id: bigint) => lowest !== null && lowest <= windowBefore(id);
-  return (id: bigint): PostPosition => ({ id, recent: mayLack(id) ? 0 : recent(id) });
+  const made = new Map(rows.map((post) => [numberOf(post), { made: madeAt(post) }]));
+  return (id: bigint): PostPosition => ({ id, recent: mayLack(id) ? 0 : recent(id), ...made.get(id) });
 };
 
 /** Whether the posts behind a number are among the rows, unchanged: no post is ever changed, or taken back. */

@@ -20,6 +20,7 @@ const FOREVER_MS = 2 ** 31 - 1;
 const ALL_POSTS = { mint: null, kind: null, events: false, posts: true };
 
 const LAST = 'p250.100';
+const AT = '2026-01-01T00:00:00.000Z';
 
 const idsIn = (text: string) => [...text.matchAll(/^id: p(\d+)\./gm)].map(([, id]) => Number(id));
 
@@ -48,7 +49,10 @@ function cameBack() {
 
 /** A hub that has 1,100 posts, 850 of them behind `LAST`. */
 function hubOfPosts(errors: unknown[]) {
-  const stored = Array.from({ length: 1_100 }, (_, n) => ({ id: `${n + 1}`, text: TEXT }) as AgentPost);
+  const stored = Array.from(
+    { length: 1_100 },
+    (_, n) => ({ id: `${n + 1}`, text: TEXT, createdAt: AT }) as AgentPost,
+  );
   const numbered = numberedPostsOf(() => stored);
   const hub = createHub({
     ...{ clients: createClients(), activity: {} as ActivityFeed, posts: createPostFeed(numbered) },

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { PostPosition } from '../../../api/stream/position.ts';
 import { createPostFeed } from '../../../api/stream/posts.ts';
 import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import { numberedPostsOf } from './support/numbered-posts.ts';
 
 const SEED = Number(process.env.SEED ?? 20_261_126);
 
-const post = (number: number) => ({ id: String(number), mint: 'm' }) as AgentPost;
+const post = (number: number, createdAt = '2026-01-01T00:00:00.000Z') =>
+  ({ id: String(number), mint: 'm', createdAt }) as AgentPost;
 
 test.each([
   ['close by', 3, 12],
@@ -24,7 +26,7 @@ test.each([
         let stored: AgentPost[] = [];
         const feed = createPostFeed(numberedPostsOf(() => stored));
         await feed.begin();
-        const told: { id: string; position: { id: bigint; recent: number } }[] = [];
+        const told: { id: string; position: PostPosition }[] = [];
         for (const [look, numbers] of drawn.entries()) {
           const known = new Set(stored.map(({ id }) => id));
           const more = numbers.map((number) => post(step * look + number)).filter(({ id }) => !known.has(id));
@@ -115,4 +117,30 @@ test('a number that nobody takes is given up after a minute, and a jump of numbe
   if (open === null || jumped === null || until === null) throw new Error('it has not begun');
   expect(await feed.missed(jumped, until, null)).toBeNull();
   expect(await feed.missed(until, until, null)).toEqual([]);
+});
+
+test('an id whose post is gone, or another one now, is a gap after an older dump was restored', async () => {
+  let stored = posts(1, 303);
+  const [feed, other] = [1, 2].map(() => createPostFeed(numberedPostsOf(() => stored)));
+  if (feed === undefined || other === undefined) throw new Error('there are two');
+  await feed.begin();
+  const since = feed.tip();
+  if (since === null) throw new Error('it has not begun');
+  const [id, recent] = [since.id, since.recent];
+  const later = (from: number, to: number) =>
+    posts(from, to).map((one) => ({ ...one, createdAt: '2026-01-02T00:00:00.000Z' }));
+  const missedBy = async (position: typeof since) => {
+    await other.begin();
+    return idsOf(await other.missed(position, other.tip() ?? position, null));
+  };
+  // The dump is of 300 posts, and as many posts as were lost, and more, have their numbers.
+  stored = [...posts(1, 300), ...later(301, 306)];
+  expect(await missedBy(since)).toBeUndefined();
+  // A sequence that goes on further up.
+  stored = [...posts(1, 300), ...later(301, 302), ...later(400, 402)];
+  expect(await missedBy({ ...since, recent: 99 })).toBeUndefined();
+  stored = [...posts(1, 303), ...later(304, 305)];
+  expect(await missedBy(since)).toEqual(['304', '305']);
+  // An id of a version that did not say when its post was made.
+  expect(await missedBy({ id, recent })).toEqual(['304', '305']);
 });

@@ -19,7 +19,11 @@ const byChain = (a: EventIdentity, b: EventIdentity) =>
 
 test('an id is parsed to the position it was made of, and anything else to null', () => {
   const chain = { slot: 2n ** 63n - 1n, ordinal: 3, recent: 7, derived: 0, closedGaps: 1, late: 0 };
-  for (const position of [{ chain }, { post: { id: 9n, recent: 2 } }, { chain, post: { id: 1n, recent: 1 } }])
+  for (const position of [
+    { chain },
+    { post: { id: 9n, recent: 2 } },
+    { chain, post: { id: 1n, recent: 1, made: 7 } },
+  ])
     expect(readPosition(positionText(position))).toEqual(position);
   const late = { ...chain, late: 2 };
   expect(readPosition(positionText({ chain: late }))).toEqual({ chain: late });
@@ -32,7 +36,17 @@ test('an id is parsed to the position it was made of, and anything else to null'
   expect(readPosition('e1.2.3.4')?.chain).toEqual({
     ...{ slot: 1n, ordinal: 2, recent: 3, derived: 0, closedGaps: 4, late: 0 },
   });
-  for (const text of ['x', 'e1.2.3', 'e1.2.3.4.5.6.7', 'p1.2-', '-', 'e-1.2.3.4', `e${'9'.repeat(30)}.1.1.1`])
+  for (const text of [
+    'x',
+    'e1.2.3',
+    'e1.2.3.4.5.6.7',
+    'p1.2-',
+    'p1.2.',
+    'p1.2.3.4',
+    '-',
+    'e-1.2.3.4',
+    `e${'9'.repeat(30)}.1.1.1`,
+  ])
     expect(readPosition(text), text).toBeNull();
 });
 

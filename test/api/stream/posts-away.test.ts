@@ -10,9 +10,15 @@ import type { AgentPost } from '../../../schemas/responses/coin/posts.ts';
 import { awaited } from '../../support/awaited.ts';
 import { numberedPostsOf } from './support/numbered-posts.ts';
 
+/** When each post was made: ids end with it, in unix milliseconds. */
+const AT = '1970-01-01T00:00:00.007Z';
+const postOf = (id: string, text?: string) =>
+  ({ id, mint: 'm', ...(text && { text }), createdAt: AT }) as AgentPost;
+const data = (post: AgentPost) => JSON.stringify(post);
+
 /** A hub over events that the test makes, and over posts that can be away or hang. */
 function hubOver() {
-  const stored = [{ id: '1', mint: 'm' } as AgentPost];
+  const stored = [postOf('1')];
   const errors: string[] = [];
   const tip = { slot: 5n, ordinal: 0, recent: 0, derived: 0, closedGaps: 0, late: 0 };
   let state: 'there' | 'away' | 'hangs' = 'away';
@@ -107,13 +113,13 @@ test('while Postgres is away events are sent, and a gap for the posts once it is
   happen();
   await awaited(() => expect(both.told()).toEqual([['activity', 'e6.1.0.0', '{"n":0}']]));
   expect(new Set(errors)).toEqual(new Set(['nobody answers']));
-  stored.push({ id: '2', mint: 'm' } as AgentPost);
+  stored.push(postOf('2'));
   is('there');
   const gap = JSON.stringify({ reason: 'posts could not be read for a while', read: '/coins/:mint/posts' });
-  await awaited(() => expect(alone.told()).toEqual([['gap', 'p2.2', gap]]));
-  expect(both.told()[1]).toEqual(['gap', 'e6.1.0.0-p2.2', gap]);
-  stored.push({ id: '3', mint: 'm' } as AgentPost);
-  await awaited(() => expect(alone.told()[1]).toEqual(['post', 'p3.3', '{"id":"3","mint":"m"}']));
+  await awaited(() => expect(alone.told()).toEqual([['gap', 'p2.2.7', gap]]));
+  expect(both.told()[1]).toEqual(['gap', 'e6.1.0.0-p2.2.7', gap]);
+  stored.push(postOf('3'));
+  await awaited(() => expect(alone.told()[1]).toEqual(['post', 'p3.3.7', data(postOf('3'))]));
   for (const one of [both, alone]) one.close();
 });
 
@@ -138,14 +144,14 @@ test('a client that returns while Postgres hangs gets events, and a gap for the 
   expect(hanging()).toBe(1);
   happen();
   await awaited(() => expect(both.told()).toEqual([['activity', 'e6.1.0.0-p7.7', '{"n":0}']]));
-  stored.push({ id: '9', mint: 'm' } as AgentPost);
+  stored.push(postOf('9'));
   is('there');
   goesOn();
   const gap = JSON.stringify({ reason: 'posts could not be read for a while', read: '/coins/:mint/posts' });
-  await awaited(() => expect(both.told().slice(1)).toEqual([['gap', 'e6.1.0.0-p9.2', gap]]));
-  stored.push({ id: '10', mint: 'm' } as AgentPost);
+  await awaited(() => expect(both.told().slice(1)).toEqual([['gap', 'e6.1.0.0-p9.2.7', gap]]));
+  stored.push(postOf('10'));
   await awaited(() =>
-    expect(both.told().slice(2)).toEqual([['post', 'e6.1.0.0-p10.3', '{"id":"10","mint":"m"}']]),
+    expect(both.told().slice(2)).toEqual([['post', 'e6.1.0.0-p10.3.7', data(postOf('10'))]]),
   );
   expect(errors).toEqual([]);
   both.close();
@@ -228,23 +234,23 @@ test('the ticker doubles its pause after each failure, up to a bound, and resets
 test('after Postgres is restored from an older dump, listeners get a gap and then the new posts', async () => {
   const { stored, errors, listen, is, happen } = hubOver();
   const posts = (from: number, to: number, text: string) =>
-    Array.from({ length: to - from + 1 }, (_, n) => ({ id: String(from + n), mint: 'm', text }) as AgentPost);
+    Array.from({ length: to - from + 1 }, (_, n) => postOf(String(from + n), text));
   stored.splice(0, 1, ...posts(1, 500, 'lost'));
   is('there');
   const alone = await listen({ events: false, posts: true });
   const both = await listen({ events: true, posts: true });
   stored.splice(200, 300, ...posts(201, 201, 'of a dump'));
   const gap = JSON.stringify({ reason: 'posts could not be read for a while', read: '/coins/:mint/posts' });
-  await awaited(() => expect(alone.told()).toEqual([['gap', 'p201.100', gap]]));
-  await awaited(() => expect(both.told()).toEqual([['gap', 'e5.0.0.0-p201.100', gap]]));
-  const told = (id: number) => ['post', `p${id}.100`, `{"id":"${id}","mint":"m","text":"of a dump"}`];
+  await awaited(() => expect(alone.told()).toEqual([['gap', 'p201.100.7', gap]]));
+  await awaited(() => expect(both.told()).toEqual([['gap', 'e5.0.0.0-p201.100.7', gap]]));
+  const told = (id: number) => ['post', `p${id}.100.7`, data(postOf(String(id), 'of a dump'))];
   stored.push(...posts(202, 203, 'of a dump'));
   await awaited(() => expect(alone.told().slice(1)).toEqual([told(202), told(203)]));
   // Recent posts: their numbers were given to others (a restored dump) before the next look.
   stored.splice(201, 2, ...posts(202, 204, 'of another dump'));
-  await awaited(() => expect(alone.told().slice(3)).toEqual([['gap', 'p204.100', gap]]));
+  await awaited(() => expect(alone.told().slice(3)).toEqual([['gap', 'p204.100.7', gap]]));
   happen();
-  await awaited(() => expect(both.told().at(-1)).toEqual(['activity', 'e6.1.0.0-p204.100', '{"n":0}']));
+  await awaited(() => expect(both.told().at(-1)).toEqual(['activity', 'e6.1.0.0-p204.100.7', '{"n":0}']));
   expect(errors).toEqual([]);
   for (const one of [alone, both]) one.close();
 });
