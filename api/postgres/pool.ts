@@ -26,39 +26,46 @@ const NONE_IS_MADE = 'Connection terminated due to connection timeout';
  * @param url postgres://user:password@host:port/database
  */
 export function openPool(url: string, limits: PoolLimits = LIMITS): Db {
-  const pool = connections(url, limits.connections, limits);
+  const usual = { isolation: READ_COMMITTED };
+  const pool = connections(url, limits.connections, limits, (isolation) => {
+    usual.isolation = isolation;
+  });
   const readers = connections(url, READERS, limits);
   // A pooler in between may run a transaction on another connection than the one whose settings were made.
   const own = [...TIMES, ...limitsOf(limits)].map((one) => `SET LOCAL ${one}`);
   const begin = ['BEGIN ISOLATION LEVEL READ COMMITTED', ...own, flushed('transaction')].join('; ');
+  const transaction: Db['transaction'] = async (work) => {
+    const client = await pool.connect().catch(throwBusy);
+    // Without a listener, a connection that dies between two statements would end the process.
+    const ignore = () => undefined;
+    client.on('error', ignore);
+    let broken: Error | undefined;
+    try {
+      await client.query(begin);
+      const result = await work({
+        query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
+          (await client.query(sql, [...params])).rows as Row[],
+        run: async (sql) => void (await client.query(sql)),
+      });
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch((failure: Error) => {
+        broken = failure;
+      });
+      throw busyOr(error);
+    } finally {
+      client.off('error', ignore);
+      client.release(broken);
+    }
+  };
+  const alone = asking(pool);
   return {
-    query: asking(pool),
+    // A pooler that pools transactions runs a query on a connection that may not have our isolation level.
+    query: (sql, params) =>
+      usual.isolation === READ_COMMITTED ? alone(sql, params) : transaction((tx) => tx.query(sql, params)),
     readers: { query: asking(readers) },
-    transaction: async (work) => {
-      const client = await pool.connect().catch(throwBusy);
-      // Without a listener, a connection that dies between two statements would end the process.
-      const ignore = () => undefined;
-      client.on('error', ignore);
-      let broken: Error | undefined;
-      try {
-        await client.query(begin);
-        const result = await work({
-          query: async <Row>(sql: string, params: readonly SqlValue[] = []) =>
-            (await client.query(sql, [...params])).rows as Row[],
-          run: async (sql) => void (await client.query(sql)),
-        });
-        await client.query('COMMIT');
-        return result;
-      } catch (error) {
-        await client.query('ROLLBACK').catch((failure: Error) => {
-          broken = failure;
-        });
-        throw busyOr(error);
-      } finally {
-        client.off('error', ignore);
-        client.release(broken);
-      }
-    },
+    transaction,
     close: async () => void (await Promise.all([pool.end(), readers.end()])),
   };
 }
@@ -77,9 +84,19 @@ const limitsOf = ({ statementMs }: PoolLimits): string[] =>
 const flushed = (scope: 'session' | 'transaction') =>
   `SELECT set_config('synchronous_commit', 'on', ${scope === 'transaction'}) WHERE current_setting('synchronous_commit') = 'off'`;
 
-function connections(url: string, most: number, limits: PoolLimits): pg.Pool {
+const READ_COMMITTED = 'read committed';
+/** The isolation level of the role, server or database, whatever this connection was set to. */
+const USUAL_ISOLATION = `SELECT reset_val AS isolation FROM pg_settings WHERE name = 'default_transaction_isolation'`;
+
+/** @param onIsolation is told the usual isolation level, at each new connection */
+function connections(
+  url: string,
+  most: number,
+  limits: PoolLimits,
+  onIsolation: (usual: string) => void = () => undefined,
+): pg.Pool {
   const { connectMs, statementMs } = limits;
-  const said = ["default_transaction_isolation = 'read committed'", ...TIMES, ...limitsOf(limits)];
+  const said = [`default_transaction_isolation = '${READ_COMMITTED}'`, ...TIMES, ...limitsOf(limits)];
   const pool = new pg.Pool({
     connectionString: url,
     max: most,
@@ -89,7 +106,13 @@ function connections(url: string, most: number, limits: PoolLimits): pg.Pool {
     application_name: 'bankroll-indexer',
     // Read committed whatever the server's default, so that a transaction that waited for its turn sees what was
     // written before. Set once the connection stands: a pooler in between takes no startup options.
-    onConnect: (client) => client.query([...said.map((one) => `SET ${one}`), flushed('session')].join('; ')),
+    onConnect: async (client) => {
+      const all = [...said.map((one) => `SET ${one}`), flushed('session'), USUAL_ISOLATION].join('; ');
+      // Of several statements it answers with the results of each.
+      const results: unknown = await client.query(all);
+      const [row] = (results as pg.QueryResult<{ isolation: string }>[]).at(-1)?.rows ?? [];
+      onIsolation(row?.isolation ?? READ_COMMITTED);
+    },
   });
   // A connection that dies while idle is replaced at the next query; without a listener it would end the process.
   pool.on('error', () => undefined);
