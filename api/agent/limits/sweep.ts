@@ -8,11 +8,13 @@ const EVERY_MS = 60_000;
 
 /**
  * Deletes what is over, by the database's clock: expired sessions, spent nonces an hour after they expired, attempts
- * older than two minutes, and attempts more than a minute ahead, which would count until a clock that was set back gets
- * there again.
+ * older than two minutes; and sessions and attempts more than a minute ahead, which would live, or count, until a clock
+ * that was set back gets there again.
  */
 export async function sweep(db: Db): Promise<void> {
-  await db.query('DELETE FROM sessions WHERE expires_at <= now()');
+  await db.query(
+    `DELETE FROM sessions WHERE expires_at <= now() OR created_at > now() + interval '1 minute'`,
+  );
   // A clock that is ahead for less than that hour blocks no challenge issued after it.
   await db.query(
     `WITH gone AS (

@@ -11,6 +11,12 @@ const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 const SESSION_MINUTES = 30;
 
+/**
+ * SQL of whether a session is live. One started more than a minute ahead is of a clock that was put back since, and would
+ * live for longer than its time.
+ */
+const isLive = (now: string) => `expires_at > ${now} AND created_at <= ${now} + interval '1 minute'`;
+
 /** A policy and the key that writes for it. */
 export interface Key {
   mint: string;
@@ -47,7 +53,7 @@ export async function sessionOf(db: Queries, authorization: string | undefined):
             WHERE subject = 'refused:' || s.mint AND ${isRecent('now()')}
             ORDER BY at DESC OFFSET ${REFUSED - 1} LIMIT 1) AS wait
          FROM sessions AS s
-         WHERE token_hash = $1 AND expires_at > now()`,
+         WHERE token_hash = $1 AND ${isLive('now()')}`,
         [hashOf(token)],
       )
     : [];
@@ -70,7 +76,7 @@ function ended(): Refusal {
 /** In the transaction that writes. @throws Refusal invalid_session where the session ended meanwhile. */
 export async function mustStillLive(tx: Transaction, session: LiveSession, now: string): Promise<void> {
   const [row] = await tx.query(
-    'SELECT 1 FROM sessions WHERE token_hash = $1 AND expires_at > $2::timestamptz AND NOT rotated_out',
+    `SELECT 1 FROM sessions WHERE token_hash = $1 AND ${isLive('$2::timestamptz')} AND NOT rotated_out`,
     [session.tokenHash, now],
   );
   if (row === undefined) throw ended();

@@ -96,3 +96,20 @@ test('of the spent nonces that expired in an hour one row is left, from an hour 
   expect((await rowCounts(clock.db)).spent_nonces).toBe(hours?.n);
   await clock.shift('0');
 });
+
+test('a session started while the clock was ahead ends once it is right again, and does not live again later', async () => {
+  await clock.shift('2 hours');
+  const token = String((await api.call('POST', 'session', await signed())).body.token);
+  const write = async () =>
+    (await api.call('POST', 'posts', { kind: 'idle', text: 'waiting' }, token)).body.code ?? 'stored';
+  expect(await write()).toBe('stored');
+  await clock.shift('0');
+  expect(await write()).toBe('invalid_session');
+  await sweep(clock.db);
+  await clock.shift('2 hours');
+  expect(await write()).toBe('invalid_session');
+  await clock.shift('0');
+  const right = String((await api.call('POST', 'session', await signed())).body.token);
+  await sweep(clock.db);
+  expect((await api.call('POST', 'posts', { kind: 'idle', text: 'waiting' }, right)).status).toBe(201);
+});
