@@ -76,6 +76,8 @@ export function createHandOver(): HandOver {
 
 /** Between two reads of the table of changes while the applied marker stands still. */
 const STANDS_MS = 1_000;
+/** The longest that a database that was made anew once more waits to be read anew. */
+const FALLEN_MS = 30_000;
 
 /**
  * A feed from the table of changes, for a database that other processes write to. While the machine sleeps `monotonic`
@@ -113,7 +115,9 @@ export function createTableFeed(store: Store, monotonic: () => number, clock: ()
       const now = instant();
       const applied = await appliedMarker(store);
       const stands = applied.text === marker?.text;
-      if (marker !== null && hasFallen(marker, applied)) anew = { at: now.ran, wait: 0 };
+      // Where it falls again and again, as behind an address of two servers, memory is not reset each time.
+      if (marker !== null && hasFallen(marker, applied))
+        anew = { at: anew?.at ?? now.ran, wait: Math.min(anew?.wait ?? 0, FALLEN_MS) };
       marker = applied;
       // The changes of a table that was made anew say nothing of what was there before.
       if (anew !== null && now.ran - anew.at >= anew.wait) {

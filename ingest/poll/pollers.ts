@@ -30,8 +30,8 @@ export interface Poller {
 
 /** All of them, each at its own pace: none waits for another. */
 export function pollersOf(options: PollOptions): Poller[] {
-  const { pollIntervalMs } = options.config;
-  const [fast, slow] = [paced(pollIntervalMs), paced(pollIntervalMs * SLOW_FACTOR)];
+  const fast = paced(options.config.pollIntervalMs);
+  const slow = paced(fast * SLOW_FACTOR);
   const poller = (name: string, intervalMs: number, round: Round): Poller => ({ name, intervalMs, round });
   return [
     ...namesOf(ACCOUNT_READERS).map((venue) =>

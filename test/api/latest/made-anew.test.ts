@@ -103,6 +103,21 @@ test('a database that was made anew is read anew a few times and then no more, h
   expect(isReadAnew.slice(-10)).not.toContain(true);
 });
 
+test('a marker that falls again and again has memory read anew seldom', async () => {
+  let readAnew = 0;
+  for (let turns = 0; turns < 200; turns += 1) {
+    await empty('applied');
+    await applied({ accounts: turns % 2 === 0 ? 9 : 10 });
+    const before = asked;
+    now += 50;
+    await memory.turn();
+    await isThere();
+    if (asked > before) readAnew += 1;
+  }
+  expect(readAnew).toBeGreaterThan(1);
+  expect(readAnew).toBeLessThan(10);
+});
+
 test('nothing is read anew where a batch is read again and cut shorter than before', async () => {
   const before = asked;
   await appliedByAnother(2, { accounts: 4 });

@@ -97,8 +97,8 @@ const LONGEST_TIMER_MS = 2_147_483_647;
 test.each([
   ['100', 100, 2_000],
   // Never sooner than 100 ms, whatever is asked for, and never so late that a timer would end at once.
-  ['50', 100, 1_000],
-  ['1', 100, 100],
+  ['50', 100, 2_000],
+  ['1', 100, 2_000],
   ['864000000', 864_000_000, LONGEST_TIMER_MS],
   ['999999999999', LONGEST_TIMER_MS, LONGEST_TIMER_MS],
 ])(
