@@ -6,7 +6,7 @@ import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import type { LogWriter } from '../log/port.ts';
 import { firstSlotToRead, type StoredBefore } from './first-slot-to-read.ts';
 import { type Gap, HistoryUnavailableError, NotSettledError, PlaceUnknownError } from './gap.ts';
-import { type GapTask, standsMs, taskOf } from './gap-task.ts';
+import { type GapTask, standingOf, taskOf } from './gap-task.ts';
 import { nextDue } from './next-due.ts';
 import { closeGap, openGapRecord, type UnreadGap } from './read-history.ts';
 
@@ -123,7 +123,7 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
   const close = async (task: GapTask) => {
     const startSlot = await firstSlotToRead(task.gap, options.startSlot ?? 0n, options.store ?? {});
     await closeGap(task.gap, {
-      ...{ ...options, startSlot, log: logOf(task), standsMs: standsMs(task, reached()) },
+      ...{ ...options, startSlot, log: logOf(task), standing: standingOf(task, reached()) },
       signal: AbortSignal.any([signal, task.replaced.signal]),
       onUnread: (gaps) => gaps.forEach(adoptUnread),
       onProgress: (rest) => {
@@ -145,7 +145,6 @@ export function createGapCloser(options: GapCloserOptions): GapCloser {
       const now = performance.now();
       task.notBefore = now + NOT_SETTLED_MS;
       task.unsettledSince ??= now;
-      task.thereSince = error.isThere ? (task.thereSince ?? now) : null;
       if (now - task.unsettledSince < UNSETTLED_TOLD_MS) return;
       task.unsettledSince = now;
       logger.warn({ ...slots, error: error.message }, 'the gap waits for the chain to go on');

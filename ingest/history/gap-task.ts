@@ -1,6 +1,6 @@
 import type { Gap } from './gap.ts';
 import type { Due } from './next-due.ts';
-import { SETTLED_AFTER } from './prove-top.ts';
+import { SETTLED_AFTER, type Standing } from './prove-top.ts';
 
 /** A gap that is to be closed, and how its tries went. */
 export interface GapTask extends Due {
@@ -18,8 +18,8 @@ export interface GapTask extends Due {
    * where it is.
    */
   unsettledSince: number | null;
-  /** Since when, by performance.now(), the node has been at the gap's last slot, or past it; null before. */
-  thereSince: number | null;
+  /** Between which looks, by performance.now(), a node was at the gap's last slot, or past it; null before. */
+  there: { first: number; last: number } | null;
   /** The obstacle that the log names last. */
   loggedObstacle: string;
   /** Any marker above this slot stands behind all records of the gap in the log; null while one is being written. */
@@ -32,11 +32,14 @@ export const taskOf = (gap: Gap, loggedAt: bigint): GapTask => ({
   attempt: 0,
   lost: 0,
   unsettledSince: null,
-  thereSince: null,
+  there: null,
   loggedObstacle: '',
   loggedAt,
   notBefore: 0,
 });
+
+/** Longer than between two looks: a node that was away for so long has begun anew. */
+const AWAY_MS = 30_000;
 
 /**
  * For how long the chain has been at the gap's end without going on far: it may make no more slots, or one a minute, and
@@ -44,5 +47,15 @@ export const taskOf = (gap: Gap, loggedAt: bigint): GapTask => ({
  * still then, and what its index lacks may stay away for as long.
  * @param reached the highest slot that the stream brought
  */
-export const standsMs = ({ gap, thereSince }: GapTask, reached: bigint): number =>
-  thereSince === null || reached >= gap.toSlot + SETTLED_AFTER ? 0 : performance.now() - thereSince;
+export function standingOf(task: GapTask, reached: bigint): Standing {
+  const now = performance.now();
+  const { gap, there } = task;
+  const isThere = there !== null && now - there.last <= AWAY_MS;
+  if (!isThere) task.there = null;
+  return {
+    ms: !isThere || reached >= gap.toSlot + SETTLED_AFTER ? 0 : now - there.first,
+    seen: () => {
+      task.there = { first: task.there?.first ?? now, last: now };
+    },
+  };
+}

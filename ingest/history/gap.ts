@@ -47,11 +47,4 @@ export class PlaceUnknownError extends HistoryUnavailableError {
 /** The chain is not far enough past the gap yet: to be asked again a little later. */
 export class NotSettledError extends HistoryUnavailableError {
   override name = 'NotSettledError';
-  /** Whether the node has come to the gap's last slot. */
-  readonly isThere: boolean;
-
-  constructor(message: string, isThere = false) {
-    super(message);
-    this.isThere = isThere;
-  }
 }

@@ -30,24 +30,45 @@ export interface TopOptions {
   minContextSlot: bigint;
 }
 
+/** For how long a chain has stood at a gap's end. */
+export interface Standing {
+  ms: number;
+  /** Told each time that a node is there. */
+  seen(): void;
+}
+
+export const GOES_ON: Standing = { ms: 0, seen: () => {} };
+
 /**
  * The slot that a node must have come to for its list of the gap to count.
- * @param standsMs for how long the chain has been at the gap's end without going on far
  * @throws RpcError, NotSettledError
  */
-export async function settledSlot(gap: Gap, rpc: Rpc, standsMs: number): Promise<bigint> {
+export async function settledSlot(gap: Gap, rpc: Rpc, standing: Standing): Promise<bigint> {
   const least = gap.toSlot + SETTLED_AFTER;
-  const tip = await rpc.getSlot();
+  const tip = await tipFrom(gap.toSlot, rpc);
   if (tip >= least) return least;
-  const isThere = tip >= gap.toSlot;
-  if (standsMs < STANDS_MS || !isThere) {
-    const words = `the node is at slot ${tip}, not ${SETTLED_AFTER} slots past ${gap.toSlot}`;
-    throw new NotSettledError(words, isThere);
-  }
-  const indexed = standsMs < UNPROVED_MS ? await newestVote(tip, rpc) : null;
+  standing.seen();
+  if (standing.ms < STANDS_MS)
+    throw new NotSettledError(`the node is at slot ${tip}, not ${SETTLED_AFTER} slots past ${gap.toSlot}`);
+  const indexed = standing.ms < UNPROVED_MS ? await newestVote(tip, rpc) : null;
   if (indexed === null || indexed >= gap.toSlot) return tip;
-  const words = `the chain stands still, and the node's index is at slot ${indexed}, not at ${gap.toSlot} yet`;
-  throw new NotSettledError(words, isThere);
+  throw new NotSettledError(
+    `the chain stands still, and the node's index is at slot ${indexed}, not at ${gap.toSlot} yet`,
+  );
+}
+
+/** The slot of a node that has come to this one. Of several, the first may stand below it: another one is asked. */
+async function tipFrom(slot: bigint, rpc: Rpc): Promise<bigint> {
+  const below = (tip: string) =>
+    new NotSettledError(`the node is at slot ${tip}, not ${SETTLED_AFTER} slots past ${slot}`);
+  try {
+    const tip = await rpc.getSlot({ minContextSlot: slot });
+    if (tip < slot) throw below(tip.toString());
+    return tip;
+  } catch (error) {
+    if (error instanceof RpcError && error.kind === 'behind') throw below(`before ${slot}`);
+    throw error;
+  }
 }
 
 export const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111';

@@ -4,6 +4,7 @@ import type { GapObstacle, GapRecord, TransactionRecord } from '../../schemas/re
 import type { LogWriter } from '../log/port.ts';
 import { fetchListed } from './fetch-transaction.ts';
 import { type Gap, HistoryUnavailableError } from './gap.ts';
+import type { Standing } from './prove-top.ts';
 import { type HistorySlice, historySlices } from './signature-slices.ts';
 
 export interface HistoryOptions {
@@ -13,8 +14,8 @@ export interface HistoryOptions {
   signal: AbortSignal;
   /** The program has no transaction before this slot. */
   startSlot?: bigint;
-  /** For how long the chain has been at the gap's end without going on far. */
-  standsMs?: number;
+  /** For how long the chain has been at the gap's end without going on far; without it, it goes on. */
+  standing?: Standing;
   /** Transactions that are read at once. */
   concurrency?: number;
   onProgress?: (gap: Gap, transactions: number) => void;

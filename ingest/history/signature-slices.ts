@@ -1,7 +1,7 @@
 import type { SignatureInfo } from '../../runtime/rpc/replies.ts';
 import type { Rpc } from '../../runtime/rpc/rpc.ts';
 import { type Gap, PlaceUnknownError } from './gap.ts';
-import { proveTop, settledSlot } from './prove-top.ts';
+import { GOES_ON, proveTop, type Standing, settledSlot } from './prove-top.ts';
 import { signaturePages } from './signature-pages.ts';
 
 /** Some whole slots of history, newest first. */
@@ -30,8 +30,8 @@ export interface SlicesOptions {
   signal: AbortSignal;
   /** The program has no transaction before this slot. */
   startSlot?: bigint;
-  /** For how long the chain has been at the gap's end without going on far. */
-  standsMs?: number;
+  /** For how long the chain has been at the gap's end without going on far; without it, it goes on. */
+  standing?: Standing;
 }
 
 /** Signatures in a slice, about: progress is kept this often. */
@@ -44,11 +44,11 @@ const TIMES_ASKED = 10n;
  * @throws RpcError, HistoryUnavailableError where the node cannot list all of them.
  */
 export async function* historySlices(gap: Gap, options: SlicesOptions): AsyncGenerator<HistorySlice> {
-  const { rpc, programId, signal, startSlot = 0n, standsMs = 0 } = options;
+  const { rpc, programId, signal, startSlot = 0n, standing = GOES_ON } = options;
   const [fromSlot] = [gap.fromSlot, startSlot].sort((a, b) => Number(b - a)) as [bigint, bigint];
   if (gap.toSlot < fromSlot) return;
   const inside = ({ slot }: SignatureInfo) => slot >= fromSlot && slot <= gap.toSlot;
-  const minContextSlot = await settledSlot(gap, rpc, standsMs);
+  const minContextSlot = await settledSlot(gap, rpc, standing);
   const { before = null, signature = null } = gap;
   /** Signatures of the lowest slot seen so far: the next page may hold more of it. */
   let held: SignatureInfo[] = [];

@@ -33,9 +33,9 @@ async function closing(seed: string, { lag = 0, listsVotes = true } = {}) {
   };
   const rpc: Rpc = {
     ...node,
-    getSlot: () => {
+    getSlot: (options) => {
       looks += 1;
-      return noted(node.getSlot());
+      return noted(node.getSlot(options));
     },
     getSignaturesForAddress: async (address, ...rest) =>
       address === VOTE_PROGRAM && !listsVotes ? [] : noted(node.getSignaturesForAddress(address, ...rest)),
@@ -104,6 +104,30 @@ test('the fifteen seconds begin once the node has come to the end of the gap', a
   expect(isClosed()).toBe(true);
 });
 
+test('the fifteen seconds go on where another node, which is below the end of the gap, answers in between', async () => {
+  const { stage, begin, lookAt, setClock, isClosed } = await closing('stands-between');
+  const gaps = begin();
+  await lookAt(0);
+  stage.rpc.faults.lag(3);
+  await lookAt(7_000);
+  stage.rpc.faults.lag(0);
+  setClock(15_500);
+  await gaps.idle();
+  expect(isClosed()).toBe(true);
+});
+
+test('a node that comes back after minutes is waited for as at first, and its votes count', async () => {
+  const { stage, all, begin, lookAt, setClock, read } = await closing('stands-back');
+  stage.rpc.faults.behave({ indexBehind: 1 });
+  const gaps = begin();
+  await lookAt(0);
+  for (const ms of [600_000, 614_999, 629_000]) await lookAt(ms);
+  stage.rpc.faults.behave(POLITE);
+  setClock(630_000);
+  await gaps.idle();
+  expect(read()).toHaveLength(all.length);
+});
+
 test('a node that stands still while the stream has gone on 32 slots is waited for', async () => {
   const { stage, all, begin, lookAt, setClock, read } = await closing('stands-alone');
   for (let made = 0; made < 32; made += 1) await stage.chain.produce([]);
@@ -122,8 +146,7 @@ test('an index that shows by its votes that it lacks the last slot is waited for
   stage.rpc.faults.behave({ indexBehind: 1 });
   const gaps = begin();
   await lookAt(0);
-  await lookAt(15_000);
-  await lookAt(59_999);
+  for (const ms of [15_000, 30_000, 45_000, 59_999]) await lookAt(ms);
   stage.rpc.faults.behave(POLITE);
   setClock(60_500);
   await gaps.idle();
@@ -138,7 +161,7 @@ test.each([
   const { stage, rpc, toSlot, all, begin, lookAt, setClock, read, records } = started;
   stage.rpc.faults.behave({ indexBehind: 1 });
   const gaps = begin();
-  await lookAt(0);
+  for (let at = 0; at < ms; at += 15_000) await lookAt(at);
   setClock(ms);
   await gaps.idle();
   const lacking = all.filter(({ slot }) => slot === toSlot).map(({ signature }) => signature);
