@@ -12,8 +12,8 @@ import type { ModelRef } from '../../../schemas/responses/parts.ts';
 import { decodeKey, encodeBase58 } from '../../../schemas/solana/base58.ts';
 import { modelAddress, originAddress, policyAddress } from '../../../schemas/solana/pda.ts';
 import { Refusal } from '../refusal.ts';
-import { createMostSlot } from './most-slot.ts';
 import { createSharedReadings } from './shared-readings.ts';
+import { createSlotRange } from './slot-range.ts';
 
 /** A policy as the chain has it, at `slot` or later. */
 export interface LivePolicy {
@@ -21,8 +21,8 @@ export interface LivePolicy {
   /** Base58; null when unset. */
   agent: string | null;
   slot: bigint;
-  /** The slot at which the index held it; 0 where it held none. */
-  storedSlot: bigint;
+  /** A slot that the index has come to; 0 where none is known. */
+  indexSlot: bigint;
   /** The highest slot that the chain can have reached by then; null where that is not known. */
   mostSlot: bigint | null;
   account: Policy;
@@ -81,7 +81,7 @@ export function createChainReader(options: ChainOptions): ChainReader {
   const { perSecond = PER_SECOND, burst = BURST } = options;
   const program = decodeKey(programId);
   if (program === null) throw new TypeError('programId is no public key');
-  const mostSlotNow = createMostSlot(options.place);
+  const slotRange = createSlotRange(options.place);
   const decided = createLru<{ slot: bigint }>(100_000);
   const shared = createSharedReadings<LivePolicy>();
   const budgets = { session: createBucket(perSecond, burst), stranger: createBucket(perSecond, burst) };
@@ -108,7 +108,8 @@ export function createChainReader(options: ChainOptions): ChainReader {
     const key = decodeKey(mint);
     if (key === null) throw new Refusal('invalid_request', 'mint must be a base58 public key');
     const address = encodeBase58(policyAddress(program as Uint8Array, key));
-    const [stored, most] = await Promise.all([inTime(storedSlot(address)), mostSlotNow()]);
+    const [stored, range] = await Promise.all([inTime(storedSlot(address)), slotRange()]);
+    const most = range?.most ?? null;
     const ofChain = (slot = 0n) => (most === null || slot <= most ? slot : 0n);
     const least = highest(stored, ofChain(knownSlot), ofChain(decided.get(mint)?.slot));
     const read = await account('Policy', address, { least, most }, asker);
@@ -117,15 +118,16 @@ export function createChainReader(options: ChainOptions): ChainReader {
     decided.set(mint, { slot: highest(read.slot, ofChain(decided.get(mint)?.slot)) });
     const unset = read.account.agent.every((byte) => byte === 0);
     const agent = unset ? null : encodeBase58(read.account.agent);
-    return { mint, agent, slot: read.slot, storedSlot: stored, mostSlot: most, account: read.account };
+    const indexSlot = highest(stored, range?.applied ?? 0n);
+    return { mint, agent, slot: read.slot, indexSlot, mostSlot: most, account: read.account };
   }
 
   /**
-   * For what the policy points at. At `finalized` the policy's own slot is ahead of what any node may tell; that at
-   * which the index holds it is final, as the index is.
+   * For what the policy points at. At `finalized` the policy's own slot is ahead of what any node may tell; what the
+   * index has applied is final.
    */
-  const boundsFor = ({ slot, storedSlot, mostSlot }: LivePolicy) => ({
-    least: commitment === 'confirmed' ? slot : storedSlot,
+  const boundsFor = ({ slot, indexSlot, mostSlot }: LivePolicy) => ({
+    least: commitment === 'confirmed' ? slot : indexSlot,
     most: mostSlot,
   });
 

@@ -12,25 +12,30 @@ import { apiAt } from './support/api-at.ts';
 import { startFakeRpc } from './support/fake-rpc.ts';
 import { testKey } from './support/keys.ts';
 
-/** Slot at which the index has the policy. */
-const STORED = 900;
+/** Slot at which the index has the policies, and the one that it has applied last. */
+const [STORED, APPLIED] = [900, 950];
 
-/** An index that has come to the policies and no further. */
-const store = {
-  aside: () => ({
-    query: async (sql: string, { addresses = [] }: Params = {}) =>
-      sql.includes('FROM policies')
-        ? (addresses as string[]).map((address) => ({ address, slot: String(STORED) }))
-        : [],
-  }),
-} as unknown as Store;
+/** An index that tells where it has come to, or that does not. */
+const storeAt = (applied: number | null) =>
+  ({
+    aside: () => ({
+      query: async (sql: string, { addresses = [] }: Params = {}) =>
+        sql.includes('FROM policies')
+          ? (addresses as string[]).map((address) => ({ address, slot: String(STORED) }))
+          : sql.includes('FROM applied FINAL') && applied !== null
+            ? [{ slot: String(applied), time: String(Math.floor(Date.now() / 1000)) }]
+            : [],
+    }),
+  }) as unknown as Store;
 
 test.each([
-  ['confirmed', 1_000],
-  ['finalized', STORED],
+  ['confirmed', null, 1_000],
+  ['finalized', null, STORED],
+  ['finalized', APPLIED, APPLIED],
 ] as const)(
-  'at %s a write reads the policy at confirmed, its model and origin at that commitment',
-  async (commitment, least) => {
+  'at %s a write reads the policy at confirmed, its model and origin at that commitment (index at %s)',
+  async (commitment, applied, least) => {
+    const store = storeAt(applied);
     const rpc = await startFakeRpc();
     const side = await openAgentSide({
       config: readConfig({
@@ -49,7 +54,7 @@ test.each([
       await Promise.all([side.close(), rpc.close()]);
     });
     const api = apiAt(`http://127.0.0.1:${port}`);
-    const [mint, agent] = [testKey(`mint ${commitment}`).address, testKey(`agent ${commitment}`)];
+    const [mint, agent] = [testKey(`mint ${commitment} ${applied}`).address, testKey(`agent ${commitment}`)];
     rpc.policy({ mint, agent: agent.address });
     const token = await api.login(mint, agent);
     expect(new Set(rpc.commitments)).toEqual(new Set(['Policy confirmed']));

@@ -1,8 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MOST_AHEAD, type SlotTime } from '../../../runtime/rpc/same-chain.ts';
 
-/** The highest slot that the chain can have reached by now; null where nothing is known of the chain. */
-export type MostSlot = () => Promise<bigint | null>;
+export interface SlotRange {
+  /** A slot that the index had applied up to a minute ago. */
+  applied: bigint;
+  /** The highest slot that the chain can have reached by now. */
+  most: bigint;
+}
+
+/** Null where nothing is known of the chain. */
+export type SlotRangeNow = () => Promise<SlotRange | null>;
 
 /** More than any chain makes, local ones included. */
 const SLOTS_PER_SECOND = 1_000;
@@ -11,11 +18,11 @@ const AGAIN_MS = 60_000;
 const WAIT_MS = 1_000;
 
 /**
- * The bound above which a node's slot is not believed: such an answer would count as newer than every later one. It
- * grows with the time since the last applied slot: an index that stands still refuses no node of a chain that goes on.
+ * `most` is the bound above which a node's slot is not believed: such an answer would count as newer than every later
+ * one. It grows with the time since the last applied slot: an index that stands still refuses no node of a chain that goes on.
  * @param place the last slot that is applied, and its block time.
  */
-export function createMostSlot(place: () => Promise<SlotTime | null>): MostSlot {
+export function createSlotRange(place: () => Promise<SlotTime | null>): SlotRangeNow {
   let known: { slot: bigint; time: number; knownAt: number } | null = null;
   let asking: Promise<void> | null = null;
   let askedAgainAt = 0;
@@ -38,6 +45,6 @@ export function createMostSlot(place: () => Promise<SlotTime | null>): MostSlot 
     const { slot, time, knownAt } = known;
     // A local chain's times may be ahead of the clock.
     const since = Math.ceil(Math.max(Date.now() / 1000 - time, (performance.now() - knownAt) / 1000));
-    return slot + BigInt(since * SLOTS_PER_SECOND) + MOST_AHEAD;
+    return { applied: slot, most: slot + BigInt(since * SLOTS_PER_SECOND) + MOST_AHEAD };
   };
 }
