@@ -82,7 +82,7 @@ const limitsOf = ({ statementMs }: PoolLimits): string[] =>
  * must outlast a crash. Any other choice, how long standbys are waited for, is the operator's.
  */
 const flushed = (scope: 'session' | 'transaction') =>
-  `SELECT set_config('synchronous_commit', 'on', ${scope === 'transaction'}) WHERE current_setting('synchronous_commit') = 'off'`;
+  `SELECT set_config('synchronous_commit', 'local', ${scope === 'transaction'}) WHERE current_setting('synchronous_commit') = 'off'`;
 
 const READ_COMMITTED = 'read committed';
 /** The isolation level of the role, server or database, whatever this connection was set to. */

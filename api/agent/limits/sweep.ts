@@ -7,7 +7,7 @@ import { deletedHour } from '../session/nonce.ts';
 const EVERY_MS = 60_000;
 
 /**
- * Deletes what is over, by the database's clock: expired sessions, spent nonces an hour after they expired, attempts
+ * Deletes what is over, by the database's clock: expired sessions, spent nonces a day after they expired, attempts
  * older than two minutes; and sessions and attempts more than a minute ahead, which would live, or count, until a clock
  * that was set back gets there again.
  */
@@ -15,10 +15,10 @@ export async function sweep(db: Db): Promise<void> {
   await db.query(
     `DELETE FROM sessions WHERE expires_at <= now() OR created_at > now() + interval '1 minute'`,
   );
-  // A clock that is ahead for less than that hour blocks no challenge issued after it.
+  // A clock that is set back by less than a day, as by a wrong time zone, blocks no challenge issued after that.
   await db.query(
     `WITH gone AS (
-       DELETE FROM spent_nonces WHERE expires_at <= now() - interval '1 hour' AND nonce_hash NOT LIKE 'hour %'
+       DELETE FROM spent_nonces WHERE expires_at <= now() - interval '1 day' AND nonce_hash NOT LIKE 'hour %'
        RETURNING expires_at)
      INSERT INTO spent_nonces AS kept (nonce_hash, expires_at)
      SELECT ${deletedHour('expires_at')}, max(expires_at) FROM gone GROUP BY 1

@@ -371,7 +371,7 @@ describe.each(ENGINES)('rotation of the agent’s key, over %s', (engine) => {
     await sweep(stage.db);
     expect((await stage.api.call('POST', 'posts', POST, token)).status).toBe(201);
     await stage.db.query(`UPDATE sessions SET expires_at = now()`);
-    await stage.db.query(`UPDATE spent_nonces SET expires_at = now() - interval '1 hour'`);
+    await stage.db.query(`UPDATE spent_nonces SET expires_at = now() - interval '1 day'`);
     await stage.db.query(`UPDATE attempts SET at = at - interval '1 hour'`);
     await sweep(stage.db);
     const counts = await rowCounts(stage.db);

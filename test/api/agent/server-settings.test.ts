@@ -17,7 +17,7 @@ async function withDefaults(settings: Record<string, string>) {
 }
 
 test.each([
-  ['off', 'on'],
+  ['off', 'local'],
   ['local', 'local'],
   ['remote_write', 'remote_write'],
   ['on', 'on'],
