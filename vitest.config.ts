@@ -69,7 +69,8 @@ const TOGETHER = [
   'test/api/stream/{caught-up,client,failed-read,far-behind,gap-reminders,late-posts,missed,position,posts-away,ranking-questions,streams,taken-back,telling}.test.ts',
   'test/chaos/{observer,plan}.test.ts',
   'test/clickhouse/{activity-page,added-columns,announcer,coalesce,equal-inserts,half-answers,in-order,indexed-chain,indexed-program,log-partitions,missing-mark,places,profile,shared-reads,tables}.test.ts',
-  'test/explorer/!(browser|coin-page|protocol-page|ranking-page|status-age).test.ts',
+  // The address and the clock of a page are modules: `spans` needs its own.
+  'test/explorer/!(browser|coin-page|protocol-page|ranking-page|spans|status-age).test.ts',
   'test/ingest/history/{gap-rows,swept-profit,unkind-lists,unread-again,wider-gap}.test.ts',
   'test/ingest/{log,materialise,poll,verify}/*.test.ts',
   'test/ingest/operate/{backfill-outcome,doctor-rpc}.test.ts',

@@ -18,8 +18,11 @@ export interface GapTask extends Due {
    * where it is.
    */
   unsettledSince: number | null;
-  /** Between which looks, by performance.now(), a node was at the gap's last slot, or past it; null before. */
-  there: { first: number; last: number } | null;
+  /**
+   * Since when, by performance.now(), a node has been at the gap's last slot, or past it, and since when looks have found
+   * none there any more; null before the first, and where they have for long.
+   */
+  there: { since: number; lostAt: number | null } | null;
   /** The obstacle that the log names last. */
   loggedObstacle: string;
   /** Any marker above this slot stands behind all records of the gap in the log; null while one is being written. */
@@ -38,7 +41,7 @@ export const taskOf = (gap: Gap, loggedAt: bigint): GapTask => ({
   notBefore: 0,
 });
 
-/** Longer than between two looks: a node that was away for so long has begun anew. */
+/** A node that looks did not find for so long has begun anew. */
 const AWAY_MS = 30_000;
 
 /**
@@ -48,14 +51,17 @@ const AWAY_MS = 30_000;
  * @param reached the highest slot that the stream brought
  */
 export function standingOf(task: GapTask, reached: bigint): Standing {
-  const now = performance.now();
   const { gap, there } = task;
-  const isThere = there !== null && now - there.last <= AWAY_MS;
-  if (!isThere) task.there = null;
+  const goesOn = there === null || reached >= gap.toSlot + SETTLED_AFTER;
   return {
-    ms: !isThere || reached >= gap.toSlot + SETTLED_AFTER ? 0 : now - there.first,
-    seen: () => {
-      task.there = { first: task.there?.first ?? now, last: now };
+    ms: goesOn ? 0 : performance.now() - there.since,
+    looked: (found) => {
+      const now = performance.now();
+      if (found) task.there = { since: task.there?.since ?? now, lostAt: null };
+      else if (task.there !== null) {
+        const lostAt = task.there.lostAt ?? now;
+        task.there = now - lostAt > AWAY_MS ? null : { ...task.there, lostAt };
+      }
     },
   };
 }

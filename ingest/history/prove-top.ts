@@ -33,11 +33,11 @@ export interface TopOptions {
 /** For how long a chain has stood at a gap's end. */
 export interface Standing {
   ms: number;
-  /** Told each time that a node is there. */
-  seen(): void;
+  /** Told by each look whether it found a node there. */
+  looked(found: boolean): void;
 }
 
-export const GOES_ON: Standing = { ms: 0, seen: () => {} };
+export const GOES_ON: Standing = { ms: 0, looked: () => {} };
 
 /**
  * The slot that a node must have come to for its list of the gap to count.
@@ -45,9 +45,13 @@ export const GOES_ON: Standing = { ms: 0, seen: () => {} };
  */
 export async function settledSlot(gap: Gap, rpc: Rpc, standing: Standing): Promise<bigint> {
   const least = gap.toSlot + SETTLED_AFTER;
-  const tip = await tipFrom(gap.toSlot, rpc);
+  let tip: bigint | null = null;
+  try {
+    tip = await tipFrom(gap.toSlot, rpc);
+  } finally {
+    standing.looked(tip !== null);
+  }
   if (tip >= least) return least;
-  standing.seen();
   if (standing.ms < STANDS_MS)
     throw new NotSettledError(`the node is at slot ${tip}, not ${SETTLED_AFTER} slots past ${gap.toSlot}`);
   const indexed = standing.ms < UNPROVED_MS ? await newestVote(tip, rpc) : null;
@@ -60,13 +64,13 @@ export async function settledSlot(gap: Gap, rpc: Rpc, standing: Standing): Promi
 /** The slot of a node that has come to this one. Of several, the first may stand below it: another one is asked. */
 async function tipFrom(slot: bigint, rpc: Rpc): Promise<bigint> {
   const below = (tip: string) =>
-    new NotSettledError(`the node is at slot ${tip}, not ${SETTLED_AFTER} slots past ${slot}`);
+    new NotSettledError(`the node is at ${tip}, not ${SETTLED_AFTER} slots past ${slot}`);
   try {
     const tip = await rpc.getSlot({ minContextSlot: slot });
-    if (tip < slot) throw below(tip.toString());
+    if (tip < slot) throw below(`slot ${tip}`);
     return tip;
   } catch (error) {
-    if (error instanceof RpcError && error.kind === 'behind') throw below(`before ${slot}`);
+    if (error instanceof RpcError && error.kind === 'behind') throw below(`a slot below ${slot}`);
     throw error;
   }
 }

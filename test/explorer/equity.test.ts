@@ -160,6 +160,14 @@ describe('the API’s history joined with the samples of this page', () => {
   const past = [row(HOUR_S), row(2 * HOUR_S, 6n)];
   const END_S = 2 * HOUR_S;
 
+  test('begins where the past does: of what is older the page alone would tell, and nothing of the time between', () => {
+    const before = [row(600, 1n), row(620, 2n)];
+    const since = (past[0] as Row).time;
+    expect(joined(past, before, 'hour', since)).toEqual(past);
+    const seen = row(END_S + 10, 6n);
+    expect(joined(past, [...before, seen], 'hour', since)).toEqual([...past, seen]);
+  });
+
   test('is in the order of time, with an unknown row where the page did not look', () => {
     const seen = [row(END_S + 600, 8n), row(END_S + 620, 9n)];
     expect(joined(past, seen, 'hour')).toEqual([...past, unseen(END_S + 1, seen[0] as Row), ...seen]);

@@ -47,7 +47,7 @@ test.each([
     await settled();
   };
   const toTheEnd = async () => {
-    for (let pages = 0; pages < 10; pages += 1) {
+    for (let tries = 0; tries < 30; tries += 1) {
       known?.older();
       await settled();
     }
@@ -66,4 +66,31 @@ test.each([
     await come();
   }
   expect(await toTheEnd()).toEqual(allOf(400));
+});
+
+test('a next page that does not fit to the rows shown is asked for again only after a while', async () => {
+  const asked: string[] = [];
+  vi.stubGlobal('fetch', async (path: string) => {
+    asked.push(path);
+    const isFirst = !path.includes('offset');
+    const items = Array.from({ length: isFirst ? 100 : 0 }, (_, at) => ({ signature: `${100 - at}` }));
+    return Response.json({ items });
+  });
+  let known: ReturnType<typeof useEvents> | undefined;
+  const Part = () => {
+    known = useEvents('m', 0);
+    return null;
+  };
+  render(h(Part, {}), place);
+  await settled();
+  for (let tries = 0; tries < 5; tries += 1) {
+    known?.older();
+    await settled();
+  }
+  expect(asked.filter((path) => path.includes('offset'))).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(3_000);
+  known?.older();
+  await settled();
+  expect(asked.filter((path) => path.includes('offset'))).toHaveLength(2);
+  expect(known?.items).toHaveLength(100);
 });

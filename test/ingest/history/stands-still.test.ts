@@ -4,6 +4,7 @@ import { createGapCloser } from '../../../ingest/history/gap-closer.ts';
 import { VOTE_PROGRAM } from '../../../ingest/history/prove-top.ts';
 import { verifyNext } from '../../../ingest/verify/verify.ts';
 import { createLogger } from '../../../runtime/process/log.ts';
+import { RpcError } from '../../../runtime/rpc/error.ts';
 import { createRpc, type Rpc } from '../../../runtime/rpc/rpc.ts';
 import type { LogRecord } from '../../../schemas/records.ts';
 import { encodeBase58 } from '../../../schemas/solana/base58.ts';
@@ -121,11 +122,30 @@ test('a node that comes back after minutes is waited for as at first, and its vo
   stage.rpc.faults.behave({ indexBehind: 1 });
   const gaps = begin();
   await lookAt(0);
+  stage.rpc.faults.lag(3);
+  for (const ms of [10_000, 300_000, 599_000]) await lookAt(ms);
+  stage.rpc.faults.lag(0);
   for (const ms of [600_000, 614_999, 629_000]) await lookAt(ms);
   stage.rpc.faults.behave(POLITE);
   setClock(630_000);
   await gaps.idle();
   expect(read()).toHaveLength(all.length);
+});
+
+test('a minute passes, too, while each look takes long and the votes are not listed', async () => {
+  const started = await closing('stands-slow');
+  const { stage, rpc, all, begin, lookAt, setClock, read } = started;
+  const { getSignaturesForAddress } = rpc;
+  rpc.getSignaturesForAddress = async (address, ...rest) => {
+    if (address === VOTE_PROGRAM) throw new RpcError('unreachable', 'timed out');
+    return getSignaturesForAddress(address, ...rest);
+  };
+  const gaps = begin();
+  for (const ms of [0, 40_000]) await lookAt(ms);
+  setClock(80_000);
+  await gaps.idle();
+  expect(read()).toHaveLength(all.length);
+  expect(stage.chain.tip().slot).toBe(started.toSlot);
 });
 
 test('a node that stands still while the stream has gone on 32 slots is waited for', async () => {

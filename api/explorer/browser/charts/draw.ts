@@ -2,7 +2,7 @@ import uPlot from 'uplot';
 import { short } from '../text/amounts.ts';
 import { BAR_SHARE, MOST_BAR_PX } from './bar.ts';
 import { BESIDE_PX, drawColumn, soft } from './column.ts';
-import { DAY_S, dated, decimalOf, roomFor, SHORT_STEPS_S, STEPS_S } from './ticks.ts';
+import { DAY_S, dated, decimalOf, roomFor, SHORT_STEPS_S, STEPS_S, ticksOf } from './ticks.ts';
 
 /** Bars stand side by side; areas are drawn over each other, the largest first; a mark is a dashed line. */
 export type Look = 'bars' | 'area' | 'mark';
@@ -145,6 +145,7 @@ function plotOf(element: HTMLElement, current: () => Drawing): uPlot {
           space: 64,
           size: areBars ? 28 : 40,
           incrs: areBars ? STEPS_S.filter((step) => step >= DAY_S) : [...SHORT_STEPS_S, ...STEPS_S],
+          splits: (_, __, from, to, step) => ticksOf(from, to, step),
           values: (_, ticks) => {
             const [from, to] = ends();
             return ticks.map((tick, at) => dated(tick, to - from, at === 0));

@@ -12,6 +12,13 @@ const AXIS_GAP_PX = 8;
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
+/** The times of ticks, in UTC whatever the reader's zone is; of days and longer steps all begin a day. */
+export function ticksOf(from: number, to: number, stepS: number): number[] {
+  const ticks: number[] = [];
+  for (let tick = Math.ceil(from / stepS) * stepS; tick <= to; tick += stepS) ticks.push(tick);
+  return ticks;
+}
+
 /**
  * The text of a tick of the time axis: its day where that begins, so that no day is named twice, else the time of day,
  * to the second where the span is short; the first tick has its day below.

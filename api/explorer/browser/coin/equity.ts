@@ -31,7 +31,7 @@ export function Equity({ coin, loop, posts }: EquityProps) {
   const seen = useSamples(loop);
   const pins = posts.filter(({ createdAt }) => createdAt >= span.since).map(pinOf);
   const past = history.data === null ? [] : pastInQuote(history.data).map(rowOfHistory);
-  const rows = joined(past, seen, history.data?.step ?? 'hour');
+  const rows = joined(past, seen, history.data?.step ?? 'hour', span.since);
   return html`
     <${Ranges} />
     ${

@@ -6,6 +6,8 @@ import { withHead, withTail } from './merge.ts';
 const PAGE = 100;
 /** Rows asked for again with an older page, so that the two can be put together. */
 const OVERLAP = 20;
+/** No page is asked for so soon after one that did not fit to the newest: what is wrong may stay so for a while. */
+const REST_MS = 3_000;
 
 interface Events {
   /** The newest page. */
@@ -31,18 +33,30 @@ export function useEvents(mint: string, fresh: number): Events {
   useEffect(() => {
     if (first.data !== null) setItems((known) => withHead(known, first.data?.items ?? []));
   }, [first.data]);
+  const newest = useRef(items);
+  newest.current = items;
   const older = () => {
     if (asking.current || items.length < PAGE || items.at(-1) === oldest.current) return;
     asking.current = true;
+    let restMs = 0;
     getJson<ActivityResponse>(`${path}&offset=${items.length - OVERLAP}`)
       .then((page) => {
         if (page.items.length < PAGE) oldest.current = page.items.at(-1) ?? null;
-        // Joined to the rows known by now. Where the two do not overlap, too many events came: keep the newest page.
-        setItems((known) => withTail(known, page.items) ?? known.slice(0, PAGE));
+        if (withTail(newest.current, page.items) !== null) {
+          setItems((known) => withTail(known, page.items) ?? known);
+          return;
+        }
+        // The two do not overlap: too many events came, or some are not as they were. Only the newest page is kept, and
+        // read again.
+        if (newest.current.length > PAGE) setItems((known) => known.slice(0, PAGE));
+        else restMs = REST_MS;
+        first.again();
       })
       .catch(() => undefined)
       .finally(() => {
-        asking.current = false;
+        setTimeout(() => {
+          asking.current = false;
+        }, restMs);
       });
   };
   return { first, items, older };

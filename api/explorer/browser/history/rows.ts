@@ -112,9 +112,11 @@ const SHOWN_MS = 1_000;
 /**
  * The past as the API answered it and the samples of this page, in the order of time. Where the page did not look
  * between two rows that differ, the first may have lasted for a moment only: nothing is known until the second.
+ * @param since when the past begins: of what is older only samples would be known, and nothing of the time between them
  */
-export function joined(past: readonly Row[], seen: readonly Row[], step: Step): Row[] {
+export function joined(past: readonly Row[], samples: readonly Row[], step: Step, since = ''): Row[] {
   const ends = new Set(past.filter(({ time }) => isWhole(time, step)));
+  const seen = samples.filter(({ time }) => time >= since);
   const byTime = new Map([...seen, ...past].map((row) => [row.time, row]));
   const rows = [...byTime.values()]
     .toSorted((a, b) => (a.time < b.time ? -1 : 1))

@@ -18,11 +18,9 @@ type Item = ProtocolHistoryResponse['items'][number];
 
 /** What all policies of a quote asset have together, over time. */
 export function Past({ above }: { above: Resource<unknown> }) {
-  const { history: past, pathAt } = usePast<ProtocolHistoryResponse>(
-    '/analytics/history',
-    useSpan(),
-    EVERY_MS,
-  );
+  const span = useSpan();
+  const route = '/analytics/history';
+  const { history: past, pathAt } = usePast<ProtocolHistoryResponse>(route, span, EVERY_MS);
   const [seen, setSeen] = useState<Item[]>([]);
   useEffect(() => {
     const last = past.data?.items.at(-1);
@@ -36,7 +34,7 @@ export function Past({ above }: { above: Resource<unknown> }) {
     const quote = chosenOf(quotes);
     if (quote === undefined)
       return html`<${Empty} title="Nothing is known of this span.">The first policy starts the series.<//>`;
-    const rows = joined(rowsOf(data.items, quote), rowsOf(seen, quote), data.step);
+    const rows = joined(rowsOf(data.items, quote), rowsOf(seen, quote), data.step, span.since);
     return html`<${ChooseQuote} quotes=${quotes} chosen=${quote.quoteMint} />
       <${Holdings} rows=${rows} quote=${unitOf(quote)} name="Equity of all policies" pathAt=${pathAt} from=${undefined} />`;
   }}<//>`;

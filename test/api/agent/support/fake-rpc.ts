@@ -54,10 +54,16 @@ export async function startFakeRpc(): Promise<FakeRpc> {
     if (node.fault === 'hang') return;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { id, params } = JSON.parse(Buffer.concat(chunks).toString()) as {
+    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString()) as {
       id: number;
+      method: string;
       params: [string, { minContextSlot?: number; commitment?: string }];
     };
+    const send = (answer: object) =>
+      void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    if (method !== 'getAccountInfo') return send({ error: { code: -32601, message: 'Method not found' } });
     const [address, { minContextSlot, commitment }] = params;
     node.asked.push(minContextSlot);
     const slot = commitment === 'finalized' ? node.slot - 32 : node.slot;
@@ -80,12 +86,11 @@ export async function startFakeRpc(): Promise<FakeRpc> {
             owner: encodeBase58(found.owner),
             lamports: 1,
           };
-    const answer = behind
-      ? { error: { code: -32016, message: 'Minimum context slot has not been reached' } }
-      : { result: { context: { slot }, value } };
-    response
-      .writeHead(200, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    send(
+      behind
+        ? { error: { code: -32016, message: 'Minimum context slot has not been reached' } }
+        : { result: { context: { slot }, value } },
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const node: FakeRpc = {
