@@ -19,7 +19,8 @@ const WAIT_MS = 1_000;
 
 /**
  * `most` is the bound above which a node's slot is not believed: such an answer would count as newer than every later
- * one. It grows with the time since the last applied slot: an index that stands still refuses no node of a chain that goes on.
+ * one. It grows with the time since the last applied slot: an index that stands still refuses no node of a chain that
+ * goes on.
  * @param place the last slot that is applied, and its block time.
  */
 export function createSlotRange(place: () => Promise<SlotTime | null>): SlotRangeNow {
