@@ -38,6 +38,10 @@ export function Canvas({
     if (element === null) return;
     let gone = false;
     let again: ReturnType<typeof setTimeout> | undefined;
+    const later = () => {
+      again = setTimeout(() => (document.visibilityState === 'visible' ? load() : later()), AGAIN_MS);
+    };
+    // Some browsers remember that a module failed and ask no more: then only a reload helps.
     const load = () =>
       import('./draw.ts').then(
         ({ draw }) => {
@@ -48,7 +52,7 @@ export function Canvas({
         () => {
           if (gone) return;
           setMissing(true);
-          again = setTimeout(load, AGAIN_MS);
+          later();
         },
       );
     load();
@@ -64,7 +68,7 @@ export function Canvas({
   useEffect(() => drawn.current?.update(newest.current), [known]);
   return html`<div class="canvas" style=${{ height: `${drawing.height}px` }}>
     <div ref=${holder} role="img" aria-label=${label}></div>
-    ${isMissing && html`<p class="note">The picture could not be loaded; its numbers are below. It is tried again by itself; if this service was updated, reload the page.</p>`}
+    ${isMissing && html`<p class="note">The picture could not be loaded; its numbers are below. If it stays away, reload the page.</p>`}
     ${place !== null && html`<${Cursor} times=${drawing.times} earlyS=${drawing.earlyS ?? 0} lateS=${drawing.lateS} place=${place} isOfNow=${drawing.isOfNow ?? false} told=${told} />${over?.(place)}`}
   </div>`;
 }
